@@ -6,10 +6,10 @@
 #include <new>
 #include <utility>
 
-#include "adapm/sampler_state.hpp"
-#include "adapm/worker_intents.hpp"
+#include "adapm/intents/worker_intents.hpp"
+#include "adapm/sampling/sampler_state.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/argument_checks.hpp"
+#include "lapse/ps/access/argument_checks.hpp"
 
 namespace adapm {
 

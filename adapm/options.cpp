@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "adapm/traced_keys.hpp"
+#include "adapm/tracing/traced_keys.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/option_set.hpp"
+#include "lapse/core/options/option_set.hpp"
 
 namespace adapm {
 

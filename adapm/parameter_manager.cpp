@@ -9,23 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "adapm/key_trace.hpp"
-#include "adapm/management.hpp"
-#include "adapm/sampler_state.hpp"
-#include "adapm/traced_keys.hpp"
+#include "adapm/management/management.hpp"
+#include "adapm/sampling/sampler_state.hpp"
+#include "adapm/tracing/key_trace.hpp"
+#include "adapm/tracing/traced_keys.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/ps/archive.hpp"
-#include "lapse/ps/ended_workers.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/agreement/archive.hpp"
+#include "lapse/ps/phase/ended_workers.hpp"
 #include "lapse/store/update_rules/merge.hpp"
-#include "lapse/transport/mpi/shared_options_file.hpp"
+#include "lapse/transport/mpi/library/shared_options_file.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace adapm {
 
-class WorkerPlaces : public lapse::EndedWorkers<Worker> {};
+class WorkerPlaces : public lapse::EndedWorkers<IntentWorker> {};
 
 namespace {
 
@@ -200,9 +201,9 @@ std::shared_ptr<SamplerState> ParameterManager::make_sampler(const lapse::TableH
 // --- phases
 
 // From the call that begins a phase to its end.
-class ParameterManager::Phase {
+class ParameterManager::ManagedPhase {
  public:
-  Phase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
+  ManagedPhase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
     manager.management_->process().check(fmt::format("a phase on rank {}", manager.rank().value()));
     if (manager.running_) {
       throw lapse::UsageError(fmt::format("a phase on rank {} while workers run", manager.rank().value()));
@@ -213,13 +214,13 @@ class ParameterManager::Phase {
     number_ = manager.management_->begin_phase(workers_);
     manager.running_ = true;
   }
-  ~Phase() {
+  ~ManagedPhase() {
     if (manager_.management_->process().is_left()) return;
     manager_.management_->end_phase();
     manager_.running_ = false;
   }
-  Phase(const Phase&) = delete;
-  Phase& operator=(const Phase&) = delete;
+  ManagedPhase(const ManagedPhase&) = delete;
+  ManagedPhase& operator=(const ManagedPhase&) = delete;
 
   std::uint64_t number() const { return number_; }
   // Their intents end.
@@ -253,24 +254,25 @@ class WorkerPhase {
 
 }  // namespace
 
-void ParameterManager::work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f) {
+void ParameterManager::work(const ManagedPhase& phase, lapse::Worker& base,
+                            const std::function<void(IntentWorker&)>& f) {
   const WorkerPhase worker_phase(*management_, base.local_index());
   const WorkerPlaces::Life life(*ended_workers_, base.local_index(), base,
                                 management_->handle(phase.number(), base));
   f(life.worker());
 }
 
-void ParameterManager::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
+void ParameterManager::run_workers(std::int32_t workers, const std::function<void(IntentWorker&)>& f) {
   {
-    const Phase phase(*this, workers);
+    const ManagedPhase phase(*this, workers);
     server_->run_workers(workers, [&](lapse::Worker& base) { work(phase, base, f); });
   }
   choose_frequent();
 }
 
-void ParameterManager::run_here(const std::function<void(Worker&)>& f) {
+void ParameterManager::run_here(const std::function<void(IntentWorker&)>& f) {
   {
-    const Phase phase(*this, 1);
+    const ManagedPhase phase(*this, 1);
     server_->run_here([&](lapse::Worker& base) { work(phase, base, f); });
   }
   choose_frequent();
@@ -278,7 +280,7 @@ void ParameterManager::run_here(const std::function<void(Worker&)>& f) {
 
 void ParameterManager::start_progress(std::int32_t workers) {
   // Other threads attach as soon as the server lets them.
-  attached_phase_ = std::make_unique<Phase>(*this, workers);
+  attached_phase_ = std::make_unique<ManagedPhase>(*this, workers);
   try {
     server_->start_progress(workers);
   } catch (...) {
@@ -289,13 +291,13 @@ void ParameterManager::start_progress(std::int32_t workers) {
 
 void ParameterManager::stop_progress() {
   server_->end_attaching("stop_progress");
-  const std::unique_ptr<Phase> phase = std::move(attached_phase_);
+  const std::unique_ptr<ManagedPhase> phase = std::move(attached_phase_);
   phase->end_workers();
   server_->stop_progress();
   choose_frequent();
 }
 
-AttachedWorker ParameterManager::attach(std::optional<std::size_t> place) {
+AttachedIntentWorker ParameterManager::attach(std::optional<std::size_t> place) {
   lapse::AttachedWorker base = server_->attach(place);
   IntentHandle intents = management_->handle(attached_phase_->number(), *base);
   return {std::move(base), std::move(intents)};

@@ -13,12 +13,14 @@
 #include <string>
 #include <utility>
 
-#include "adapm/attached_worker.hpp"
+#include "adapm/attached_intent_worker.hpp"
 #include "adapm/intent_counters.hpp"
+#include "adapm/intent_worker.hpp"
 #include "adapm/options.hpp"
 #include "adapm/sampler.hpp"
-#include "adapm/worker.hpp"
 #include "lapse/core/export.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace adapm {
@@ -91,7 +93,7 @@ class LAPSE_EXPORT ParameterManager {
     set_frequencies(table.handle(), counts);
   }
 
-  // Collective. Draws keys of the table for samples of workers (Worker::prepare_sample), by a distribution
+  // Collective. Draws keys of the table for samples of workers (IntentWorker::prepare_sample), by a distribution
   // that is equal on all ranks. Throws KeyOutOfRange for a distribution with keys outside the table,
   // UsageError for none, for a table of another server and for options that are out of range, PeerFailed
   // where another rank does, CollectiveMismatch. Threads that use the sampler may use it at the same time.
@@ -103,13 +105,13 @@ class LAPSE_EXPORT ParameterManager {
 
   // Collective. As ParameterServer::run_workers. The clock of a worker goes on from that of the last phase of
   // the worker with its number on this rank, from 0; intents end with their phase.
-  void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  void run_workers(std::int32_t workers, const std::function<void(IntentWorker&)>& f);
   // As the calls of ParameterServer, which see. What a thread has signaled in a place stays when it detaches;
   // the next thread in the place goes on from its clock.
-  void run_here(const std::function<void(Worker&)>& f);
+  void run_here(const std::function<void(IntentWorker&)>& f);
   void start_progress(std::int32_t workers);
   void stop_progress();
-  [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
+  [[nodiscard]] AttachedIntentWorker attach(std::optional<std::size_t> place = {});
   void progress(std::chrono::microseconds wait = {}) { server_->progress(wait); }
   [[nodiscard]] lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
 
@@ -121,10 +123,10 @@ class LAPSE_EXPORT ParameterManager {
   void close();
 
  private:
-  class LAPSE_HIDDEN Phase;
+  class LAPSE_HIDDEN ManagedPhase;
 
   // What a worker of the phase does.
-  void work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f);
+  void work(const ManagedPhase& phase, lapse::Worker& base, const std::function<void(IntentWorker&)>& f);
   void choose_frequent();
   // The rest of the constructors; `problem`: why this rank has no options, or null.
   void start(const std::exception_ptr& problem);
@@ -141,7 +143,7 @@ class LAPSE_EXPORT ParameterManager {
   std::unique_ptr<WorkerPlaces> ended_workers_;  // of phases without attached ones
   std::unique_ptr<lapse::ParameterServer> server_;
   bool running_ = false;
-  std::unique_ptr<Phase> attached_phase_;  // between start_progress and stop_progress
+  std::unique_ptr<ManagedPhase> attached_phase_;  // between start_progress and stop_progress
   std::uint64_t samplers_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #include "adapm/sampler.hpp"
 
-#include "adapm/prepared_keys.hpp"
-#include "adapm/sampler_state.hpp"
+#include "adapm/sampling/prepared_keys.hpp"
+#include "adapm/sampling/sampler_state.hpp"
 
 namespace adapm {
 

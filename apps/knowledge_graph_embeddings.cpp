@@ -12,7 +12,7 @@
 #include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
-#include "apps/common/reader_group.hpp"
+#include "apps/common/worker_readers.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 #include "apps/knowledge_graph_embeddings/options.hpp"
 #include "apps/knowledge_graph_embeddings/report.hpp"
@@ -41,7 +41,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   server.run_workers(1, [&](Worker& worker) {
     if (reports)
       given.check({options.data.train_file, options.data.valid_file, options.data.test_file}, server.ranks());
-    graph = load_graph(options.data, reader_group(server, worker));
+    graph = load_graph(options.data, worker_readers(server, worker));
   });
   if (reports) fmt::print("{}\n", describe(graph));
   TrainingOptions training = options.training;

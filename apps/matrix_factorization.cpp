@@ -12,7 +12,7 @@
 #include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
-#include "apps/common/reader_group.hpp"
+#include "apps/common/worker_readers.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/options.hpp"
@@ -42,7 +42,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
-    problem = load_problem(options.data, reader_group(server, worker));
+    problem = load_problem(options.data, worker_readers(server, worker));
   });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {

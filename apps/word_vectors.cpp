@@ -12,13 +12,14 @@
 #include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
-#include "apps/common/reader_group.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/common/worker_counts.hpp"
+#include "apps/common/worker_readers.hpp"
 #include "apps/word_vectors/load_corpus.hpp"
 #include "apps/word_vectors/options.hpp"
 #include "apps/word_vectors/report.hpp"
-#include "lapse/io/shared_inputs.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
 
 namespace {
 
@@ -94,7 +95,7 @@ class WordVectorsProgram {
     server_.run_workers(1, [&](Worker& worker) {
       if (reports_ && !options_.summary_json.empty()) write_text_file(options_.summary_json, "");
       vectors = read_vectors(
-          lapse::io::shared_inputs({options_.evaluate_only}, reader_group(server_, worker)).front());
+          lapse::io::shared_inputs({options_.evaluate_only}, worker_readers(server_, worker)).front());
     });
     if (reports_) fmt::print("{} words, {} dimensions\n", vectors.words.size(), vectors.dimensions);
     add_evaluation(summary_, evaluate(server_, workers_, vectors, load_questions(vectors.words)));
@@ -103,7 +104,7 @@ class WordVectorsProgram {
   EvaluationData load_questions(const lapse::io::Vocabulary& words) {
     EvaluationData questions;
     server_.run_workers(1, [&](Worker& worker) {
-      questions = load_evaluation(options_.evaluation, words, reader_group(server_, worker));
+      questions = load_evaluation(options_.evaluation, words, worker_readers(server_, worker));
     });
     return questions;
   }

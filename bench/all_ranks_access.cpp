@@ -8,6 +8,7 @@
 #include "bench/plain_loops.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

@@ -34,7 +34,7 @@
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 
 namespace lapse::bench {
 

@@ -10,6 +10,7 @@
 #include "adapm/options.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 
@@ -49,7 +50,7 @@ class CopiedTable {
     const auto others = static_cast<std::uint64_t>(manager_.ranks() - 1);
     const std::uint64_t expected = others * table_.keys();
     while (counted().copies_in < expected)
-      manager_.run_workers(1, [](adapm::Worker& worker) { worker.sync_barrier(); });
+      manager_.run_workers(1, [](adapm::IntentWorker& worker) { worker.sync_barrier(); });
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "bench/support/hosts.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

@@ -9,7 +9,7 @@
 
 #include "bench/support/joint_timer.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/worker_core.hpp"
+#include "lapse/ps/access/worker_core.hpp"
 
 namespace lapse::bench {
 
@@ -121,7 +121,7 @@ LoopResult IntentLoop::run(const LoopRun& run) {
   const bool localizes = manager_.options().technique == adapm::Technique::localize;
   const auto workers = static_cast<std::int32_t>(keys_.workers()) / manager_.ranks();
   LoopResult result;
-  manager_.run_workers(workers, [&](adapm::Worker& worker) {
+  manager_.run_workers(workers, [&](adapm::IntentWorker& worker) {
     LoopBuffers buffers;
     const std::int64_t start = worker.current_clock().value();
     const auto keys_of = [&](std::size_t clock) { return keys_.of(worker.index(), clock); };
@@ -179,7 +179,7 @@ void IntentLoop::check_values(Worker& worker) const {
 }
 
 void IntentLoop::close() {
-  manager_.run_workers(1, [&](adapm::Worker& worker) {
+  manager_.run_workers(1, [&](adapm::IntentWorker& worker) {
     if (worker.index() == 0) check_values(worker);
   });
   manager_.close();

@@ -10,6 +10,7 @@
 #include "adapm/options.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

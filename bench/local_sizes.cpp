@@ -11,6 +11,7 @@
 #include "bench/plain_rows.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

@@ -10,6 +10,7 @@
 
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/directory/domain_map.hpp"
 
 namespace lapse::bench {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lapse/io/shuffle.hpp"
-#include "lapse/store/initialiser.hpp"
+#include "lapse/io/loading/shuffle.hpp"
+#include "lapse/store/values/initialiser.hpp"
 
 namespace lapse::bench {
 

@@ -12,7 +12,7 @@
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
 #include "apps/knowledge_graph_embeddings/triple_loss.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 
 namespace lapse::bench {
 

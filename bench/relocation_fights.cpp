@@ -9,6 +9,7 @@
 
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

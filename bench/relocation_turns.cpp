@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bench/support/joint_timer.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

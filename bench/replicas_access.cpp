@@ -52,7 +52,7 @@ double access(Worker& worker, const Table<float>& table, std::span<const Key> ke
 double access_all(CopiedTable& copied, const Table<float>& table, std::span<const Key> keys,
                   const CopyAccess& what) {
   double seconds = 0;
-  copied.manager().run_workers(1, [&](adapm::Worker& worker) {
+  copied.manager().run_workers(1, [&](adapm::IntentWorker& worker) {
     worker.sync_barrier();
     if (worker.rank() == Rank(0)) seconds = access(worker, table, keys, what);
     worker.barrier();

@@ -56,7 +56,7 @@ void measure_intents(Bench& bench, const std::string& name, F&& announce) {
   const auto table =
       manager.create_table<float>({.name = "wanted", .keys = 2 * own, .home = HomeMapKind::range});
   double bytes = 0;
-  manager.run_workers(1, [&](adapm::Worker& worker) {
+  manager.run_workers(1, [&](adapm::IntentWorker& worker) {
     const std::uint64_t first = static_cast<std::uint64_t>(worker.rank().value()) * own;
     worker.barrier();
     const double before = resident_bytes();
@@ -74,11 +74,11 @@ void measure_intents(Bench& bench, const std::string& name, F&& announce) {
 void measure_replica_memory(Bench& bench) {
   measure_copies(bench, "memory of a copy");
   measure_intents(bench, "memory of a wanted key",
-                  [](adapm::Worker& worker, const Table<float>& table, adapm::KeyRange own) {
+                  [](adapm::IntentWorker& worker, const Table<float>& table, adapm::KeyRange own) {
                     worker.intent(table, own, lapse::Clock(0), lapse::Clock(1));
                   });
   measure_intents(bench, "memory of an announced key",
-                  [](adapm::Worker& worker, const Table<float>& table, adapm::KeyRange own) {
+                  [](adapm::IntentWorker& worker, const Table<float>& table, adapm::KeyRange own) {
                     std::vector<Key> keys;
                     for (std::uint64_t key = own.first.value(); key < own.end.value(); ++key) {
                       keys.emplace_back(key);

@@ -120,7 +120,7 @@ enum class Writers { none, owner, holders };
 // Collective. Returns the seconds of rank 0 from the moment when all have written until all have seen it.
 double sync(CopiedTable& copied, const std::vector<Key>& keys, Writers writers) {
   double seconds = 0;
-  copied.manager().run_workers(1, [&](adapm::Worker& worker) {
+  copied.manager().run_workers(1, [&](adapm::IntentWorker& worker) {
     const bool is_owner = worker.rank() == Rank(0);
     if (writers != Writers::none && is_owner == (writers == Writers::owner))
       push_once(worker, copied.table(), keys);

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "adapm/distinct_draws.hpp"
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
+#include "adapm/sampling/distinct_draws.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 
@@ -128,7 +129,7 @@ class SampledTable {
   double run(const adapm::Sampler<float>& sampler, bool data, std::size_t warm_up, std::size_t samples,
              F&& use) {
     double seconds = 0;
-    manager_.run_workers(1, [&](adapm::Worker& worker) {
+    manager_.run_workers(1, [&](adapm::IntentWorker& worker) {
       RandomEngine random(3, worker.index());
       std::vector<Key> others(kSampleKeys);
       std::deque<adapm::PreparedSample<float>> prepared;
@@ -161,7 +162,7 @@ class SampledTable {
   // Collective. The same loop with keys that were drawn beforehand, not announced.
   double run_drawn(const std::vector<Key>& keys) {
     double seconds = 0;
-    manager_.run_workers(1, [&](adapm::Worker& worker) {
+    manager_.run_workers(1, [&](adapm::IntentWorker& worker) {
       std::vector<float> values(kSampleKeys * kLength);
       worker.barrier();
       const Clock::time_point start = Clock::now();
@@ -201,9 +202,10 @@ class SchemeMeasurement {
         what("latency", "ns"), kRuns,
         [&] {
           const TableCounters before = table_.counted();
-          const double seconds = table_.run(
-              sampler, scheme.data, warm_up_, samples_,
-              [&](adapm::Worker& worker, auto& sample) { worker.pull_sample(sample, to, values).wait(); });
+          const double seconds = table_.run(sampler, scheme.data, warm_up_, samples_,
+                                            [&](adapm::IntentWorker& worker, auto& sample) {
+                                              worker.pull_sample(sample, to, values).wait();
+                                            });
           const TableCounters after = table_.counted();
           const auto in_memory = static_cast<double>(after.local_pulls - before.local_pulls);
           const auto others = static_cast<double>(after.remote_pulls - before.remote_pulls +
@@ -240,7 +242,7 @@ void measure_distance(Bench& bench, SampledTable& table, const SchemeCase& what)
   const auto sampler = table.sampler(what.options);
   std::vector<double> counts(table.distribution().support());
   std::vector<Key> keys(kSampleKeys);
-  table.run(sampler, what.data, 0, bench.size(20'000, 20), [&](adapm::Worker& worker, auto& sample) {
+  table.run(sampler, what.data, 0, bench.size(20'000, 20), [&](adapm::IntentWorker& worker, auto& sample) {
     worker.take_keys(sample, keys);
     for (const Key key : keys) ++counts[key.index()];
   });

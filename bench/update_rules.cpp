@@ -25,6 +25,7 @@
 #include "bench/support/bench.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::bench {
 

@@ -8,6 +8,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 
 namespace {
@@ -35,7 +36,7 @@ int main(int argc, char** argv) {
   try {
     adapm::ParameterManager& manager = owner.emplace(MPI_COMM_WORLD);
     const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-    manager.run_workers(1, [&](adapm::Worker& worker) {
+    manager.run_workers(1, [&](adapm::IntentWorker& worker) {
       for (std::int64_t batch = 0, announced = 0; batch < kBatches; ++batch) {
         for (; announced < std::min(batch + kAhead, kBatches); ++announced) {
           const auto keys = batch_keys(worker.index(), announced);
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
         worker.advance_clock();
       }
     });
-    manager.run_workers(1, [&](adapm::Worker& worker) {
+    manager.run_workers(1, [&](adapm::IntentWorker& worker) {
       std::vector<std::int64_t> count(1);
       for (std::uint64_t key = 0; key < kKeys; ++key) {
         worker.pull(table, lapse::Key(key), count).wait();

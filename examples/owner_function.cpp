@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

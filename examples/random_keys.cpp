@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     std::vector<std::uint64_t> frequencies;  // A real program counts its data.
     for (std::uint64_t key = 0; key < kKeys; ++key) frequencies.push_back(1'000'000 / (key + 1));
     const auto sampler = manager.create_sampler(table, adapm::Distribution::by_frequency(frequencies, 0.75));
-    manager.run_workers(1, [&](adapm::Worker& worker) {
+    manager.run_workers(1, [&](adapm::IntentWorker& worker) {
       std::deque<adapm::PreparedSample<std::int64_t>> samples;
       std::vector<lapse::Key> keys(kSampleKeys);
       std::vector<std::int64_t> values(kSampleKeys);
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
         worker.advance_clock();
       }
     });
-    manager.run_workers(1, [&](adapm::Worker& worker) {
+    manager.run_workers(1, [&](adapm::IntentWorker& worker) {
       std::vector<std::int64_t> count(1);
       for (std::uint64_t key = 0; key < kKeys; ++key) {
         worker.pull(table, lapse::Key(key), count).wait();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

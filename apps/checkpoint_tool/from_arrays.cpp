@@ -11,7 +11,7 @@
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/checkpoint/shard_writer.hpp"
-#include "lapse/io/npy_input.hpp"
+#include "lapse/io/npy/npy_input.hpp"
 
 namespace lapse::apps {
 

@@ -1,6 +1,6 @@
 #include "apps/checkpoint_tool/npy_files.hpp"
 
-#include "lapse/io/npy_writer.hpp"
+#include "lapse/io/npy/npy_writer.hpp"
 
 namespace lapse::apps {
 

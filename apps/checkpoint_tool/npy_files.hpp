@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/checkpoint_tool/array_file.hpp"
-#include "lapse/io/output_file.hpp"
+#include "lapse/io/files/output_file.hpp"
 
 namespace lapse::apps {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/common/option_conditions.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/job_control.hpp"
 
 namespace CLI {
 class App;

@@ -16,8 +16,8 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
-#include "lapse/protocol/table_shard.hpp"
-#include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/jobs/checkpoint_agreement.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 
 namespace lapse::apps {
 

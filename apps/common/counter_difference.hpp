@@ -1,7 +1,7 @@
 // What was counted between two moments.
 #pragma once
 
-#include "lapse/core/counters.hpp"
+#include "lapse/core/statistics/counters.hpp"
 
 namespace lapse::apps {
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
-#include "lapse/ps/checkpoint_agreement.hpp"
-#include "lapse/ps/local_checkpoints.hpp"
+#include "lapse/jobs/checkpoint_agreement.hpp"
+#include "lapse/jobs/local_checkpoints.hpp"
 
 namespace lapse::apps {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
 
 namespace lapse::apps {
 

@@ -6,6 +6,7 @@
 #include "adapm/parameter_manager.hpp"
 #include "apps/common/measured_phase.hpp"
 #include "apps/common/summary.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::apps {
 

@@ -27,12 +27,12 @@ PhaseCost& PhaseCost::operator+=(const PhaseCost& other) {
 }
 
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
-                       std::span<const TableId> tables, const std::function<void(adapm::Worker&)>& f) {
+                       std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f) {
   const Statistics before = manager.server().statistics();
   using Clock = std::chrono::steady_clock;
   const Clock::time_point called = Clock::now();
   std::chrono::duration<double> duration{};
-  manager.run_workers(workers, [&](adapm::Worker& worker) {
+  manager.run_workers(workers, [&](adapm::IntentWorker& worker) {
     worker.barrier();
     const Clock::time_point begin = Clock::now();
     f(worker);

@@ -7,7 +7,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "apps/common/summary.hpp"
-#include "lapse/core/counters.hpp"
+#include "lapse/core/statistics/counters.hpp"
 
 namespace lapse::apps {
 
@@ -21,7 +21,7 @@ struct PhaseCost {
 
 // Collective. Runs f on `workers` workers of this rank, between two barriers.
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
-                       std::span<const TableId> tables, const std::function<void(adapm::Worker&)>& f);
+                       std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f);
 
 // The share of the accesses that were answered from this rank's memory at once; 1 without accesses.
 double local_share(const TableCounters& accesses);

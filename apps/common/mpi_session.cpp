@@ -8,7 +8,7 @@
 #include "apps/common/held_signals.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
-#include "lapse/transport/mpi/shared_options_file.hpp"
+#include "lapse/transport/mpi/library/shared_options_file.hpp"
 
 namespace lapse::apps {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/available_memory.hpp"
+#include "lapse/store/memory/available_memory.hpp"
 
 namespace lapse::apps {
 

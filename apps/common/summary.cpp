@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/core/json.hpp"
+#include "lapse/core/statistics/json.hpp"
 
 namespace lapse::apps {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/core/library_thread.hpp"
+#include "lapse/core/process/library_thread.hpp"
 
 namespace lapse::apps {
 

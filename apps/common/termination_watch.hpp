@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "lapse/core/signal_watch.hpp"
+#include "lapse/core/process/signal_watch.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse::apps {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/table_shard.hpp"
-#include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/jobs/checkpoint_agreement.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 
 namespace lapse::apps {
 

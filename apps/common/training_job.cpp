@@ -13,7 +13,7 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/jobs/checkpoint_agreement.hpp"
 
 namespace lapse::apps {
 

@@ -13,9 +13,9 @@
 #include "apps/common/run_identity.hpp"
 #include "apps/common/saved_state.hpp"
 #include "apps/common/termination_watch.hpp"
-#include "lapse/core/signal_watch.hpp"
-#include "lapse/ps/checkpoints.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/core/process/signal_watch.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/jobs/job_control.hpp"
 
 namespace lapse::apps {
 

@@ -3,7 +3,7 @@
 
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/matrix_product.hpp"
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 namespace lapse::apps {
 

@@ -1,7 +1,7 @@
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 
 #include "apps/common/table_reader.hpp"
-#include "lapse/io/vocabulary_file.hpp"
+#include "lapse/io/vocabulary/vocabulary_file.hpp"
 
 namespace lapse::apps {
 

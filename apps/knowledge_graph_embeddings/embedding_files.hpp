@@ -6,7 +6,7 @@
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
-#include "lapse/io/npy_writer.hpp"
+#include "lapse/io/npy/npy_writer.hpp"
 
 namespace lapse::apps {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "lapse/io/prefetching_loader.hpp"
-#include "lapse/io/shuffle.hpp"
+#include "lapse/io/loading/prefetching_loader.hpp"
+#include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::apps {
 
@@ -58,7 +58,7 @@ void EpochRunner::arrange(std::uint64_t epoch) {
   }
 }
 
-void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate, Position& position,
+void EpochRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, float rate, Position& position,
                       const ShallLeave& shall_leave) {
   arrange(epoch);
   epoch_ = epoch;
@@ -136,13 +136,13 @@ void EpochRunner::signal(const TripleBatch& batch, const adapm::IntentHandle& in
   intents.intent(task_.tables.relations, batch.relations(), start, end);
 }
 
-void EpochRunner::localize(adapm::Worker& worker, const TripleBatch& batch) const {
+void EpochRunner::localize(adapm::IntentWorker& worker, const TripleBatch& batch) const {
   static_cast<void>(worker.localize(task_.tables.entities, batch.entities()));
   if (announcement_ == Announcement::localize_all)
     static_cast<void>(worker.localize(task_.tables.relations, batch.relations()));
 }
 
-void EpochRunner::draw_negatives(adapm::Worker& worker, TripleBatch& batch) {
+void EpochRunner::draw_negatives(adapm::IntentWorker& worker, TripleBatch& batch) {
   negatives_.resize(batch.sample->left());
   worker.take_keys(*batch.sample, negatives_);
   batch.sample.reset();

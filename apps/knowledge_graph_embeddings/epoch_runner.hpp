@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "adapm/worker.hpp"
+#include "adapm/intent_worker.hpp"
 #include "apps/common/agreed_rounds.hpp"
 #include "apps/knowledge_graph_embeddings/batch_in_flight.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
@@ -105,7 +105,7 @@ class EpochRunner {
   void place(Worker& worker);
   // Trains each of the worker's triples once, from the position on, with this factor of the learning rate.
   // Epochs come in rising order.
-  void run(adapm::Worker& worker, std::uint64_t epoch, float rate, Position& position,
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, float rate, Position& position,
            const ShallLeave& shall_leave = {});
   // Of an epoch.
   std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
@@ -133,8 +133,8 @@ class EpochRunner {
   void make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents, Clock first);
   void signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start, Clock end) const;
   // By the worker.
-  void localize(adapm::Worker& worker, const TripleBatch& batch) const;
-  void draw_negatives(adapm::Worker& worker, TripleBatch& batch);
+  void localize(adapm::IntentWorker& worker, const TripleBatch& batch) const;
+  void draw_negatives(adapm::IntentWorker& worker, TripleBatch& batch);
 
   WorkerTask task_;
   RunnerOptions options_;

@@ -79,7 +79,7 @@ inline float exponentiate_all(float* numbers, std::size_t count, float shift) {
   return combine_lanes(lanes, [](float a, float b) { return a + b; });
 }
 
-// The loops compiled for each instruction set, as those of lapse/store/kernels.cpp.
+// The loops compiled for each instruction set, as those of lapse/store/update_rules/kernels.cpp.
 #if defined(__GNUC__) && defined(__x86_64__)
 [[gnu::target("avx2"), gnu::noinline]] float largest_avx2(const float* numbers, std::size_t count) {
   return largest_of(numbers, count);

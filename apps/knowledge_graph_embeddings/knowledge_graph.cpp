@@ -10,9 +10,9 @@
 #include "apps/common/required_memory.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/shared_inputs.hpp"
-#include "lapse/io/triple_columns.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
+#include "lapse/io/triples/triple_columns.hpp"
 
 namespace lapse::apps {
 

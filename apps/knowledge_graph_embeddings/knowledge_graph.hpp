@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "lapse/io/reader_group.hpp"
-#include "lapse/io/triple_file.hpp"
-#include "lapse/io/vocabulary.hpp"
+#include "lapse/io/loading/reader_group.hpp"
+#include "lapse/io/triples/triple_file.hpp"
+#include "lapse/io/vocabulary/vocabulary.hpp"
 
 namespace lapse::apps {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
 
 namespace lapse::apps {
 

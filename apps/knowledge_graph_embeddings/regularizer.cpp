@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 namespace lapse::apps {
 

@@ -7,6 +7,7 @@
 #include "apps/common/summary.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::apps {
 

@@ -147,7 +147,7 @@ bool Trainer::run_part(TrainingJob* job) {
   const float rate = schedule_.rate(epoch);
   ShallLeave shall_leave;
   if (job != nullptr) shall_leave = [job](std::uint64_t batches) { return job->shall_leave(batches); };
-  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
+  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::IntentWorker& worker) {
     const std::size_t local = worker.local_index();
     runners_[local]->run(worker, epoch, rate, positions_[local], shall_leave);
   });

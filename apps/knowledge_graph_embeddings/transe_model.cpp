@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 namespace lapse::apps {
 

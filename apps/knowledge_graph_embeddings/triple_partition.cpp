@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "lapse/core/random.hpp"
-#include "lapse/io/shuffle.hpp"
+#include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::apps {
 

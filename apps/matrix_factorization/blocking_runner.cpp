@@ -4,7 +4,7 @@
 
 namespace lapse::apps {
 
-void BlockingRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void BlockingRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   CellTrainer trainer(worker, task_.factors, task_.model);
   const std::size_t workers = task_.schedule.workers();
   for (std::size_t subepoch = 0; subepoch < workers; ++subepoch) {

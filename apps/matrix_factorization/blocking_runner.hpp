@@ -17,7 +17,7 @@ class BlockingRunner final : public EpochRunner {
       : task_(task), visits_(options.order, options.seed) {}
 
   void place(Worker& worker) override { localize_own_rows(worker, task_); }
-  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   void localize_columns(Worker& worker, std::size_t block);

@@ -5,7 +5,7 @@
 
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
-#include "lapse/io/coordinate_matrix.hpp"
+#include "lapse/io/matrices/coordinate_matrix.hpp"
 
 namespace lapse::apps {
 

@@ -13,7 +13,7 @@ ClassicRunner::ClassicRunner(const WorkerTask& task, const RunnerOptions& option
   sort_by_row(cells_);
 }
 
-void ClassicRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void ClassicRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   std::span<const io::Cell> left = visits_.arrange(cells_, epoch * task_.schedule.workers() + task_.worker);
   while (!left.empty()) {
     const std::size_t size = std::min(batch_, left.size());

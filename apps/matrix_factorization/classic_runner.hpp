@@ -16,7 +16,7 @@ class ClassicRunner final : public EpochRunner {
   ClassicRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override { static_cast<void>(worker); }
-  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   WorkerTask task_;

@@ -4,8 +4,8 @@
 #include <deque>
 #include <numeric>
 
-#include "lapse/io/prefetching_loader.hpp"
-#include "lapse/io/shuffle.hpp"
+#include "lapse/io/loading/prefetching_loader.hpp"
+#include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::apps {
 
@@ -32,7 +32,7 @@ void ColumnRunner::place(Worker& worker) {
   if (localizes()) worker.localize(task_.factors.table, rows_).wait();
 }
 
-void ColumnRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void ColumnRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   arrange(epoch);
   const Table<float>& table = task_.factors.table;
   const Clock first = worker.current_clock();

@@ -21,7 +21,7 @@ class ColumnRunner final : public EpochRunner {
   ColumnRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override;
-  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   struct Batch {

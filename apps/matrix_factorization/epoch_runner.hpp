@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "adapm/worker.hpp"
+#include "adapm/intent_worker.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
@@ -66,7 +66,7 @@ class EpochRunner {
   // Before the first epoch: localizes the factors that this mode needs.
   virtual void place(Worker& worker) = 0;
   // Visits each of the worker's cells once.
-  virtual void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
+  virtual void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
 };
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options);

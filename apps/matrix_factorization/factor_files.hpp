@@ -9,7 +9,7 @@
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
-#include "lapse/io/npy_writer.hpp"
+#include "lapse/io/npy/npy_writer.hpp"
 
 namespace lapse::apps {
 

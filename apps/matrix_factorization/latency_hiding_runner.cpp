@@ -15,7 +15,7 @@ LatencyHidingRunner::LatencyHidingRunner(const WorkerTask& task, const RunnerOpt
   sort_by_row(cells_);
 }
 
-void LatencyHidingRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void LatencyHidingRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   CellTrainer trainer(worker, task_.factors, task_.model);
   std::span<const io::Cell> ahead = visits_.arrange(cells_, epoch * task_.schedule.workers() + task_.worker);
   const auto take_window = [&] {

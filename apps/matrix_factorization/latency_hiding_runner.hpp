@@ -19,7 +19,7 @@ class LatencyHidingRunner final : public EpochRunner {
   LatencyHidingRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override { localize_own_rows(worker, task_); }
-  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   // Localizes the columns of a window, each once.

@@ -1,4 +1,5 @@
 #include "apps/matrix_factorization/leased_block_runner.hpp"
+#include "lapse/ps/lease.hpp"
 
 #include <cstdint>
 
@@ -28,7 +29,7 @@ LeasedBlockRunner::Block LeasedBlockRunner::make_block(std::size_t number) const
   return block;
 }
 
-void LeasedBlockRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void LeasedBlockRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   const std::size_t workers = task_.schedule.workers();
   for (std::size_t subepoch = 0; subepoch < workers; ++subepoch) {
     const std::size_t number = task_.schedule.block(task_.worker, subepoch);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/matrix_factorization/epoch_runner.hpp"
+#include "lapse/ps/lease.hpp"
 
 namespace lapse::apps {
 
@@ -16,7 +17,7 @@ class LeasedBlockRunner final : public EpochRunner {
   LeasedBlockRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override { localize_own_rows(worker, task_); }
-  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   struct Block {

@@ -9,9 +9,9 @@
 #include "apps/common/required_memory.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/rating_file.hpp"
-#include "lapse/io/shared_inputs.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
+#include "lapse/io/matrices/rating_file.hpp"
 
 namespace lapse::apps {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lapse/io/coordinate_matrix.hpp"
-#include "lapse/io/reader_group.hpp"
-#include "lapse/io/zipf_matrix.hpp"
+#include "lapse/io/loading/reader_group.hpp"
+#include "lapse/io/matrices/coordinate_matrix.hpp"
+#include "lapse/io/matrices/zipf_matrix.hpp"
 
 namespace lapse::apps {
 

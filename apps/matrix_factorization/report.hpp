@@ -9,6 +9,7 @@
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse::apps {
 

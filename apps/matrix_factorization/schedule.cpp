@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "lapse/core/random.hpp"
-#include "lapse/io/shuffle.hpp"
+#include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::apps {
 

@@ -8,7 +8,7 @@
 
 #include "apps/common/balanced_partition.hpp"
 #include "apps/matrix_factorization/problem.hpp"
-#include "lapse/io/coordinate_matrix.hpp"
+#include "lapse/io/matrices/coordinate_matrix.hpp"
 
 namespace lapse::apps {
 

@@ -116,7 +116,7 @@ EpochRecord Trainer::run_epoch() {
                        static_cast<float>(options_.l2_biases),
                        static_cast<float>(rate / options_.learning_rate.initial)};
   const std::array tables{factors_.table.id()};
-  const PhaseCost cost = run_measured(manager_, local_workers_, tables, [&](adapm::Worker& worker) {
+  const PhaseCost cost = run_measured(manager_, local_workers_, tables, [&](adapm::IntentWorker& worker) {
     states_[worker.local_index()]->runner->run(worker, epoch, steps);
   });
   epochs_.push_back({epoch + 1, rate, std::nullopt, cost});

@@ -1,7 +1,7 @@
 // The server's update rule for what the training pushes.
 #pragma once
 
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
 
 namespace lapse::apps {
 

@@ -1,6 +1,6 @@
 #include "apps/word_vectors/batch_vectors.hpp"
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 namespace lapse::apps {
 

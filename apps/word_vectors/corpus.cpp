@@ -9,11 +9,11 @@
 #include "apps/common/run_identity.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/line_reader.hpp"
-#include "lapse/io/shared_inputs.hpp"
-#include "lapse/io/text_fields.hpp"
-#include "lapse/io/utf8.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/files/utf8.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
+#include "lapse/io/text/line_reader.hpp"
+#include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::apps {
 

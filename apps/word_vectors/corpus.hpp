@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "lapse/io/file_part.hpp"
-#include "lapse/io/reader_group.hpp"
-#include "lapse/io/vocabulary.hpp"
-#include "lapse/io/vocabulary_merge.hpp"
+#include "lapse/io/files/file_part.hpp"
+#include "lapse/io/loading/reader_group.hpp"
+#include "lapse/io/vocabulary/vocabulary.hpp"
+#include "lapse/io/vocabulary/vocabulary_merge.hpp"
 
 namespace lapse::apps {
 

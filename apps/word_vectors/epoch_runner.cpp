@@ -48,7 +48,7 @@ bool EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress, const Sh
   return true;
 }
 
-void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
+void EpochRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, EpochProgress& progress,
                       const ShallLeave& shall_leave, const OnProgress& on_progress) {
   const bool goes_on = progress.ended || (epoch_ == epoch && left_at_ == progress.batches);
   if (goes_on) made_again_ = 0;
@@ -139,13 +139,13 @@ bool EpochRunner::make(WindowBatch& batch, std::uint64_t number, const adapm::In
   return true;
 }
 
-void EpochRunner::localize(adapm::Worker& worker, const WindowBatch& batch) const {
+void EpochRunner::localize(adapm::IntentWorker& worker, const WindowBatch& batch) const {
   if (worker.ranks() == 1) return;
   static_cast<void>(worker.localize(task_.tables.inputs, batch.input_keys));
   static_cast<void>(worker.localize(task_.tables.outputs, batch.output_keys));
 }
 
-void EpochRunner::pull(adapm::Worker& worker, WindowBatch& batch) {
+void EpochRunner::pull(adapm::IntentWorker& worker, WindowBatch& batch) {
   if (batch.sample) {
     drawn_.resize(batch.sample->left());
     worker.take_keys(*batch.sample, drawn_);
@@ -167,7 +167,7 @@ LossSum EpochRunner::compute(const WindowBatch& batch, float rate) {
                                   outputs_.zero_gradients());
 }
 
-void EpochRunner::push(adapm::Worker& worker, const WindowBatch& batch) {
+void EpochRunner::push(adapm::IntentWorker& worker, const WindowBatch& batch) {
   if (options_.optimiser == Optimiser::sgd) {
     inputs_.push_differences(worker, task_.tables.inputs, batch.input_keys);
     outputs_.push_differences(worker, task_.tables.outputs, batch.output_keys);

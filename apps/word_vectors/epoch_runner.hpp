@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "adapm/distribution.hpp"
+#include "adapm/intent_worker.hpp"
 #include "adapm/sampler.hpp"
-#include "adapm/worker.hpp"
 #include "apps/common/agreed_rounds.hpp"
 #include "apps/word_vectors/batch_vectors.hpp"
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
-#include "lapse/io/prefetching_loader.hpp"
-#include "lapse/io/shuffle_buffer.hpp"
+#include "lapse/io/loading/prefetching_loader.hpp"
+#include "lapse/io/loading/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 
@@ -75,7 +75,7 @@ class EpochRunner {
   // Goes on from what is done of the epoch, at the beginning nothing. Where another runner has done it, by
   // making the batches again that are done; where only words are done and no batches: from the batch behind
   // so many words. Calls on_progress, where there is one, after every batch. Throws what the threads throw.
-  void run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
+  void run(adapm::IntentWorker& worker, std::uint64_t epoch, EpochProgress& progress,
            const ShallLeave& shall_leave = {}, const OnProgress& on_progress = {});
   // While it runs: how many batches it has made again at the start; nothing: it still does.
   std::optional<std::uint64_t> made_again() const { return made_again_; }
@@ -90,10 +90,10 @@ class EpochRunner {
   void keep_made(const std::deque<WindowBatch*>& held, io::PrefetchingLoader<WindowBatch>& loader);
   // False at the end of the text. `number`: of the batch in the epoch; `clock`: when it is used.
   bool make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents, Clock clock);
-  void localize(adapm::Worker& worker, const WindowBatch& batch) const;
-  void pull(adapm::Worker& worker, WindowBatch& batch);
+  void localize(adapm::IntentWorker& worker, const WindowBatch& batch) const;
+  void pull(adapm::IntentWorker& worker, WindowBatch& batch);
   LossSum compute(const WindowBatch& batch, float rate);
-  void push(adapm::Worker& worker, const WindowBatch& batch);
+  void push(adapm::IntentWorker& worker, const WindowBatch& batch);
   float rate(std::uint64_t epoch, std::uint64_t words) const;
 
   WorkerTask task_;

@@ -8,8 +8,8 @@
 
 #include "apps/common/manager_program.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/shared_inputs.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
 
 namespace lapse::apps {
 

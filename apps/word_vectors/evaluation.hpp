@@ -8,7 +8,7 @@
 
 #include "apps/word_vectors/analogies.hpp"
 #include "apps/word_vectors/word_similarity.hpp"
-#include "lapse/io/reader_group.hpp"
+#include "lapse/io/loading/reader_group.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {

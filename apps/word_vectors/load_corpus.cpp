@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/reader_group.hpp"
-#include "lapse/io/vocabulary_merge.hpp"
+#include "apps/common/worker_readers.hpp"
+#include "lapse/io/vocabulary/vocabulary_merge.hpp"
 
 namespace lapse::apps {
 
@@ -32,7 +32,7 @@ io::AllGather all_gather_of(Worker& worker) {
 
 Corpus load_corpus(ParameterServer& server, std::int32_t workers, const CorpusOptions& options) {
   server.run_workers(
-      1, [&](Worker& worker) { check_corpus_files(options.files, reader_group(server, worker)); });
+      1, [&](Worker& worker) { check_corpus_files(options.files, worker_readers(server, worker)); });
   std::vector<io::Vocabulary> counted(static_cast<std::size_t>(std::max(1, workers)));
   server.run_workers(std::max(1, workers), [&](Worker& worker) {
     const io::FilePart part{static_cast<std::uint32_t>(worker.index()),

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "apps/common/management_report.hpp"
-#include "lapse/core/json.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/core/statistics/json.hpp"
 
 namespace lapse::apps {
 

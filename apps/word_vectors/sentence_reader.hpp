@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/word_vectors/corpus.hpp"
-#include "lapse/io/line_reader.hpp"
+#include "lapse/io/text/line_reader.hpp"
 
 namespace lapse::apps {
 

@@ -117,7 +117,7 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const
 bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
   using Time = std::chrono::steady_clock;
   const std::uint64_t epoch = epochs_.size();
-  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
+  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::IntentWorker& worker) {
     const Time::time_point begin = Time::now();
     const std::uint64_t words_before = positions_[worker.local_index()].words;
     EpochRunner::OnProgress report;

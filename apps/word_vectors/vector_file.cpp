@@ -17,11 +17,11 @@
 #include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/input_error.hpp"
-#include "lapse/io/input_stream.hpp"
-#include "lapse/io/text_fields.hpp"
-#include "lapse/io/utf8.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/files/input_error.hpp"
+#include "lapse/io/files/utf8.hpp"
+#include "lapse/io/text/input_stream.hpp"
+#include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::apps {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "apps/word_vectors/word_vectors.hpp"
-#include "lapse/io/input.hpp"
-#include "lapse/io/output_file.hpp"
+#include "lapse/io/files/input.hpp"
+#include "lapse/io/files/output_file.hpp"
 
 namespace lapse::apps {
 

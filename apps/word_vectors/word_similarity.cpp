@@ -13,10 +13,10 @@
 
 #include "apps/word_vectors/lower_case.hpp"
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/file_descriptor.hpp"
-#include "lapse/io/line_reader.hpp"
-#include "lapse/io/text_fields.hpp"
-#include "lapse/store/kernels.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
+#include "lapse/io/text/line_reader.hpp"
+#include "lapse/io/text/text_fields.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 namespace lapse::apps {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/word_vectors/word_vectors.hpp"
-#include "lapse/io/input.hpp"
+#include "lapse/io/files/input.hpp"
 
 namespace lapse::apps {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "lapse/io/vocabulary.hpp"
+#include "lapse/io/vocabulary/vocabulary.hpp"
 
 namespace lapse::apps {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/option_table.hpp"
+#include "lapse/core/options/option_table.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/shuffle.hpp"
-#include "lapse/io/zipf_distribution.hpp"
+#include "lapse/io/loading/shuffle.hpp"
+#include "lapse/io/matrices/zipf_distribution.hpp"
 
 namespace lapse::bench {
 

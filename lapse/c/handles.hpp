@@ -12,10 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "adapm/attached_worker.hpp"
+#include "adapm/attached_intent_worker.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "lapse/c/status.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 using AnyTable = std::variant<lapse::Table<float>, lapse::Table<double>, lapse::Table<std::int32_t>,
@@ -86,10 +88,10 @@ struct lapse_worker {
 
   lapse::c::HandleCounts& handles;  // of its server
   lapse::Worker* worker = nullptr;
-  adapm::Worker* managed = nullptr;  // the same; null: of a server without a manager
+  adapm::IntentWorker* managed = nullptr;  // the same; null: of a server without a manager
   // Of lapse_attach, one of them.
   std::optional<lapse::AttachedWorker> attached = {};
-  std::optional<adapm::AttachedWorker> attached_managed = {};
+  std::optional<adapm::AttachedIntentWorker> attached_managed = {};
   std::optional<lapse::c::CountedHandle> counted = {};
 };
 
@@ -186,8 +188,8 @@ inline Worker& base(lapse_worker* worker) {
   return *given(worker, "worker").worker;
 }
 // Throws UsageError for a worker of a server without a manager.
-adapm::Worker& managed(lapse_worker* worker);
-const adapm::Worker& managed(const lapse_worker* worker);
+adapm::IntentWorker& managed(lapse_worker* worker);
+const adapm::IntentWorker& managed(const lapse_worker* worker);
 
 // Hands the operation to the caller, or lets it go on without a handle.
 void hand_out(const lapse_worker* worker, Operation operation, lapse_operation** to);

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "lapse/c/handles.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/job_control.hpp"
 
 struct lapse_job {
   lapse::c::CountedHandle counted;

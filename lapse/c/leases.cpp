@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/c/handles.hpp"
+#include "lapse/ps/lease.hpp"
 
 using lapse::c::as_keys;
 using lapse::c::as_values;

@@ -18,12 +18,12 @@ namespace {
 
 }  // namespace
 
-adapm::Worker& managed(lapse_worker* worker) {
+adapm::IntentWorker& managed(lapse_worker* worker) {
   lapse_worker& handle = given(worker, "worker");
   if (handle.managed == nullptr) throw_unmanaged();
   return *handle.managed;
 }
-const adapm::Worker& managed(const lapse_worker* worker) {
+const adapm::IntentWorker& managed(const lapse_worker* worker) {
   const lapse_worker& handle = given(worker, "worker");
   if (handle.managed == nullptr) throw_unmanaged();
   return *handle.managed;
@@ -81,7 +81,7 @@ lapse_status make_sampler(lapse_server* server, const lapse_table* table,
 lapse_status signal(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
                     std::size_t count, std::int64_t start, std::int64_t end, adapm::IntentType type) {
   return guarded([&] {
-    adapm::Worker& caller = managed(worker);
+    adapm::IntentWorker& caller = managed(worker);
     visit(given(table, "table"), [&](const auto& typed) {
       caller.intent(typed, as_keys(keys, count), clock_of(start), clock_of(end), type);
     });
@@ -91,7 +91,7 @@ lapse_status signal(lapse_worker* worker, const lapse_table* table, const std::u
 lapse_status signal_range(lapse_worker* worker, const lapse_table* table, std::uint64_t first,
                           std::uint64_t past, std::int64_t start, std::int64_t end, adapm::IntentType type) {
   return guarded([&] {
-    adapm::Worker& caller = managed(worker);
+    adapm::IntentWorker& caller = managed(worker);
     visit(given(table, "table"), [&](const auto& typed) {
       caller.intent(typed, adapm::KeyRange{.first = Key(first), .end = Key(past)}, clock_of(start),
                     clock_of(end), type);
@@ -202,7 +202,7 @@ lapse_status lapse_sampler_create(lapse_server* server, const lapse_table* table
 lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sampler, size_t keys,
                                   int64_t start, int64_t end, lapse_sample** sample) {
   return guarded([&] {
-    adapm::Worker& caller = managed(worker);
+    adapm::IntentWorker& caller = managed(worker);
     given(sample, "sample");
     *sample = std::visit(
         [&](const auto& typed) {
@@ -216,7 +216,7 @@ lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sam
 lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint64_t* keys, size_t count,
                                void* values, size_t elements) {
   return guarded([&] {
-    adapm::Worker& caller = managed(worker);
+    adapm::IntentWorker& caller = managed(worker);
     std::visit(
         [&](auto& typed) {
           using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
@@ -231,7 +231,7 @@ lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint6
 
 lapse_status lapse_sample_take(lapse_worker* worker, lapse_sample* sample, uint64_t* keys, size_t count) {
   return guarded([&] {
-    adapm::Worker& caller = managed(worker);
+    adapm::IntentWorker& caller = managed(worker);
     std::visit([&](auto& typed) { caller.take_keys(typed, as_keys(keys, count)); },
                given(sample, "sample").sample);
   });

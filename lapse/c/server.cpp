@@ -13,9 +13,11 @@
 #include "lapse/core/hooks.hpp"
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/option_sources.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/transport/mpi/environment.hpp"
-#include "lapse/transport/mpi/library_of_build.hpp"
-#include "lapse/transport/mpi/shared_options_file.hpp"
+#include "lapse/transport/mpi/library/library_of_build.hpp"
+#include "lapse/transport/mpi/library/shared_options_file.hpp"
 
 namespace {
 
@@ -83,7 +85,7 @@ template <class W>
 void work(lapse_server& server, W& worker, lapse_worker_function function, void* context) {
   lapse_worker handle(server.handles);
   handle.worker = &worker;
-  if constexpr (std::is_same_v<W, adapm::Worker>) handle.managed = &worker;
+  if constexpr (std::is_same_v<W, adapm::IntentWorker>) handle.managed = &worker;
   const lapse::c::CheckedWorker checked;
   checked.check(function(&handle, context));
 }

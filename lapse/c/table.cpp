@@ -8,7 +8,8 @@
 
 #include "lapse/c/handles.hpp"
 #include "lapse/c/push_limits.hpp"
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 
 namespace lapse::c {

@@ -1,5 +1,6 @@
 // What workers do, in the C interface.
 #include "lapse/c/handles.hpp"
+#include "lapse/ps/function.hpp"
 
 #include <fmt/format.h>
 

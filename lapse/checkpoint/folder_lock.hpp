@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lapse/core/fork_hook.hpp"
+#include "lapse/core/process/fork_hook.hpp"
 
 namespace lapse {
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/mutex.hpp"
-#include "lapse/core/region_trace.hpp"
-#include "lapse/core/timed_region.hpp"
+#include "lapse/core/tracing/current_hooks.hpp"
+#include "lapse/core/tracing/region_trace.hpp"
+#include "lapse/core/tracing/timed_region.hpp"
 
 namespace lapse {
 

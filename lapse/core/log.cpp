@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "lapse/core/child_error.hpp"
-#include "lapse/core/current_hooks.hpp"
+#include "lapse/core/process/child_error.hpp"
+#include "lapse/core/tracing/current_hooks.hpp"
 
 namespace lapse {
 

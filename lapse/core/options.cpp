@@ -6,8 +6,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/limits.hpp"
-#include "lapse/core/option_set.hpp"
-#include "lapse/core/option_table.hpp"
+#include "lapse/core/options/option_set.hpp"
+#include "lapse/core/options/option_table.hpp"
 
 namespace lapse {
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "lapse/core/access_shares.hpp"
-#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/json.hpp"
+#include "lapse/core/statistics/access_shares.hpp"
+#include "lapse/core/statistics/counters.hpp"
+#include "lapse/core/statistics/json.hpp"
 
 namespace lapse {
 

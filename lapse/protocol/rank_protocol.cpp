@@ -5,22 +5,27 @@
 namespace lapse {
 
 RankProtocol::RankProtocol(Transport& transport, const Router& router)
-    : ModuleHost(transport),
+    : ModuleHost(transport,
+                 [this] {
+                   progress_role.assert_held();  // Failures are reported by its holder.
+                   registry_.stop_workers();
+                 }),
+      registry_(transport.rank(), transport.ranks()),
       lookups_(transport.remote_reads()),
-      access_(registry(), outbox(), router, lookups_, key_replication_),
-      localize_answers_(registry(), outbox()),
-      key_replication_(registry(), outbox(), router, access_, key_relocation_, leases_),
-      key_relocation_(registry(), outbox(), access_, localize_answers_, leases_, key_replication_),
-      relocation_(registry(), outbox(), localize_answers_, key_relocation_),
-      replication_(registry(), outbox(), key_replication_, relocation_, failure()),
-      synchronization_(registry(), outbox(), replication_),
-      localize_requests_(registry(), outbox(), localize_answers_, relocation_),
-      leases_(registry(), outbox(), key_relocation_),
+      access_(registry_, outbox(), router, lookups_, key_replication_),
+      localize_answers_(registry_, outbox()),
+      key_replication_(registry_, outbox(), router, access_, key_relocation_, leases_),
+      key_relocation_(registry_, outbox(), access_, localize_answers_, leases_, key_replication_),
+      relocation_(registry_, outbox(), localize_answers_, key_relocation_),
+      replication_(registry_, outbox(), key_replication_, relocation_, failure()),
+      synchronization_(registry_, outbox(), replication_),
+      localize_requests_(registry_, outbox(), localize_answers_, relocation_),
+      leases_(registry_, outbox(), key_relocation_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
-                         [this] { registry().wake_workers(); }),
-      stall_inquiry_(registry(), outbox(), replication_, synchronization_),
-      stop_requests_(*this, outbox()),
-      termination_(*this, outbox(), [this] { registry().wake_workers(); }) {
+                         [this] { registry_.wake_workers(); }),
+      stall_inquiry_(registry_, outbox(), replication_, synchronization_),
+      stop_requests_(*this, registry_, outbox()),
+      termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }) {
   add(access_);
   add(localize_answers_);
   add(relocation_);

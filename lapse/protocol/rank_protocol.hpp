@@ -5,21 +5,22 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
-#include "lapse/protocol/access.hpp"
-#include "lapse/protocol/collective.hpp"
-#include "lapse/protocol/key_relocation.hpp"
-#include "lapse/protocol/key_replication.hpp"
-#include "lapse/protocol/leases.hpp"
-#include "lapse/protocol/localize_answers.hpp"
-#include "lapse/protocol/localize_requests.hpp"
-#include "lapse/protocol/module_host.hpp"
-#include "lapse/protocol/owner_lookups.hpp"
-#include "lapse/protocol/relocation.hpp"
-#include "lapse/protocol/replication.hpp"
-#include "lapse/protocol/stall_inquiry.hpp"
-#include "lapse/protocol/stop_requests.hpp"
-#include "lapse/protocol/synchronization.hpp"
-#include "lapse/protocol/termination_detection.hpp"
+#include "lapse/protocol/group/collective.hpp"
+#include "lapse/protocol/group/stop_requests.hpp"
+#include "lapse/protocol/group/termination_detection.hpp"
+#include "lapse/protocol/host/module_host.hpp"
+#include "lapse/protocol/key/access.hpp"
+#include "lapse/protocol/key/key_relocation.hpp"
+#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/localize_answers.hpp"
+#include "lapse/protocol/key/owner_lookups.hpp"
+#include "lapse/protocol/modules/leases.hpp"
+#include "lapse/protocol/modules/localize_requests.hpp"
+#include "lapse/protocol/modules/relocation.hpp"
+#include "lapse/protocol/modules/replication.hpp"
+#include "lapse/protocol/modules/synchronization.hpp"
+#include "lapse/protocol/stalls/stall_inquiry.hpp"
+#include "lapse/protocol/worker/registry.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -32,6 +33,9 @@ class RankProtocol final : public ModuleHost {
  public:
   // Transport and router outlive the object.
   RankProtocol(Transport& transport, const Router& router);
+
+  Registry& registry() { return registry_; }
+  const Registry& registry() const { return registry_; }
 
   Access& access() { return access_; }
   Leases& leases() { return leases_; }
@@ -48,6 +52,7 @@ class RankProtocol final : public ModuleHost {
  private:
   void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept LAPSE_REQUIRES(progress_role);
 
+  Registry registry_;
   OwnerLookups lookups_;
   Access access_;
   LocalizeAnswers localize_answers_;

@@ -11,8 +11,10 @@
 #include <utility>
 #include <variant>
 
-#include "lapse/protocol/registered_function.hpp"
-#include "lapse/store/element_type.hpp"
+#include "lapse/protocol/table/registered_function.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/worker.hpp"
+#include "lapse/store/values/element_type.hpp"
 
 namespace lapse {
 
@@ -79,5 +81,20 @@ class Function {
   const RegisteredFunction* function_ = &kNoFunction;
   const void* server_ = nullptr;
 };
+
+template <Element T, class Argument, class Result, class F>
+Function<T, Argument, Result> ParameterServer::register_function(std::string name, F f) {
+  return Function<T, Argument, Result>(
+      register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
+}
+
+template <Element T, class Argument, class Result>
+Operation Worker::call(const Table<T>& table, const Function<T, Argument, Result>& function,
+                       std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments,
+                       std::type_identity_t<std::span<Result>> results) {
+  return begin_call(table.handle(), keys, function.definition(), function.server(),
+                    {bytes(arguments), bytes_of<Argument>() == 0 ? 0 : keys.size(), arguments.size()},
+                    {bytes(results), bytes_of<Result>() == 0 ? 0 : keys.size(), results.size()});
+}
 
 }  // namespace lapse

@@ -1,9 +1,9 @@
 #include "lapse/ps/lease.hpp"
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/argument_checks.hpp"
-#include "lapse/ps/lease_hold.hpp"
-#include "lapse/ps/limited_rows.hpp"
+#include "lapse/ps/access/argument_checks.hpp"
+#include "lapse/ps/access/lease_hold.hpp"
+#include "lapse/ps/access/limited_rows.hpp"
 
 namespace lapse {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
+#include "lapse/ps/worker.hpp"
 
 namespace lapse {
 
@@ -125,5 +127,14 @@ class LAPSE_EXPORT Lease {
 
   std::unique_ptr<LeaseHold> hold_;
 };
+
+template <Element T>
+Lease Worker::lease(const Table<T>& table, std::span<const Key> keys) {
+  return lease({LeaseKeys(table, keys)});
+}
+
+inline Lease Worker::lease(std::initializer_list<LeaseKeys> parts) {
+  return lease(std::span<const LeaseKeys>(parts.begin(), parts.size()));
+}
 
 }  // namespace lapse

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
 
 namespace lapse {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "lapse/ps/worker_core.hpp"
+#include "lapse/ps/access/worker_core.hpp"
 
 namespace lapse {
 

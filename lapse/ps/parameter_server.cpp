@@ -5,8 +5,11 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_sources.hpp"
-#include "lapse/ps/parameter_server_impl.hpp"
-#include "lapse/transport/mpi/shared_options_file.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/mpi_calls.hpp"
+#include "lapse/ps/server/parameter_server_impl.hpp"
+#include "lapse/transport/mpi/library/shared_options_file.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse {

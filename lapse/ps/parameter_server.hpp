@@ -13,27 +13,27 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/core/mpi_library.h"
 #include "lapse/core/options.hpp"
-#include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/ps/attached_worker.hpp"
-#include "lapse/ps/function.hpp"
-#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 
 namespace lapse {
 
+class AttachedWorker;
 class IntentSource;
 class KeyObserver;
 class ManagementPolicy;
+class MpiCalls;
 class Transport;
 struct RoundTimes;
+struct Statistics;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
 // their collective calls are made one after the other, in the same order on all ranks, as those of MPI. That
@@ -50,6 +50,9 @@ struct RoundTimes;
 // In a child that fork has made, calls throw UsageError, except rank, ranks, hosts and options; close and
 // the destructor do nothing (docs/embedding.md). Where the function of a worker leaves a child of a thread of
 // the server, the child ends: it has no caller.
+//
+// This header shows tables, workers and their operations. A program that uses more includes what it uses:
+// function.hpp, lease.hpp, attached_worker.hpp and mpi_calls.hpp of this folder, lapse/core/statistics.hpp.
 class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with
@@ -90,11 +93,8 @@ class LAPSE_EXPORT ParameterServer {
   // server may run f, several at a time, under the key's latch: it must not block and must not call the
   // server. Throws, on every rank: CollectiveMismatch when the ranks register differently,
   // ConfigurationError for a name that is taken or empty.
-  template <Element T, class Argument = Nothing, class Result = Nothing, class F>
-  Function<T, Argument, Result> register_function(std::string name, F f) {
-    return Function<T, Argument, Result>(
-        register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
-  }
+  template <Element T, class Argument = std::monostate, class Result = std::monostate, class F>
+  Function<T, Argument, Result> register_function(std::string name, F f);
 
   // For interfaces to other languages: a function without its types, and which server it belongs to.
   const RegisteredFunction& register_function(RegisteredFunction function);

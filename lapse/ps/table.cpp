@@ -1,7 +1,7 @@
 #include "lapse/ps/table.hpp"
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 
 namespace lapse {
 

@@ -10,10 +10,10 @@
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map_kind.hpp"
-#include "lapse/store/element_type.hpp"
-#include "lapse/store/initialiser.hpp"
-#include "lapse/store/push_limits.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
+#include "lapse/store/values/element_type.hpp"
+#include "lapse/store/values/initialiser.hpp"
+#include "lapse/store/values/push_limits.hpp"
 
 namespace lapse {
 

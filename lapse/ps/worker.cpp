@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/limited_rows.hpp"
-#include "lapse/ps/reduction.hpp"
-#include "lapse/ps/worker_core.hpp"
+#include "lapse/ps/access/limited_rows.hpp"
+#include "lapse/ps/access/reduction.hpp"
+#include "lapse/ps/access/worker_core.hpp"
 
 namespace lapse {
 

@@ -14,9 +14,7 @@
 #include "lapse/core/counter_values.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/unanswered_count.hpp"
-#include "lapse/ps/function.hpp"
-#include "lapse/ps/lease.hpp"
+#include "lapse/protocol/table/unanswered_count.hpp"
 #include "lapse/ps/operation.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker_gate.hpp"
@@ -24,8 +22,13 @@
 
 namespace lapse {
 
+class Lease;
+class LeaseKeys;
 struct Phase;
+struct RegisteredFunction;
 class WorkerEndpoint;
+template <Element T, class Argument, class Result>
+class Function;
 
 // Where a key is, seen from one rank at one moment.
 enum class Locality : std::uint8_t {
@@ -102,11 +105,7 @@ class LAPSE_EXPORT Worker {
   template <Element T, class Argument, class Result>
   Operation call(const Table<T>& table, const Function<T, Argument, Result>& function,
                  std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments = {},
-                 std::type_identity_t<std::span<Result>> results = {}) {
-    return begin_call(table.handle(), keys, function.definition(), function.server(),
-                      {bytes(arguments), bytes_of<Argument>() == 0 ? 0 : keys.size(), arguments.size()},
-                      {bytes(results), bytes_of<Result>() == 0 ? 0 : keys.size(), results.size()});
-  }
+                 std::type_identity_t<std::span<Result>> results = {});
   // Brings the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
   // local once; another rank may have localized it since. When shared memory is full, a key may come to
   // private memory of a neighbour (Locality::private_to_neighbour). Ends as UserCodeFailed or OutOfMemory
@@ -190,12 +189,8 @@ class LAPSE_EXPORT Worker {
   // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made, or a key
   // not be stored here; then nothing is held.
   template <Element T>
-  [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
-    return lease({LeaseKeys(table, keys)});
-  }
-  [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts) {
-    return lease(std::span<const LeaseKeys>(parts.begin(), parts.size()));
-  }
+  [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys);
+  [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts);
   [[nodiscard]] Lease lease(std::span<const LeaseKeys> parts);
 
   // --- together ---

@@ -6,7 +6,7 @@
 
 #include "lapse/core/counter_values.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/unanswered_count.hpp"
+#include "lapse/protocol/table/unanswered_count.hpp"
 #include "lapse/ps/table.hpp"
 
 namespace lapse {

@@ -9,7 +9,7 @@ namespace lapse::python {
 // One of both.
 struct AttachedHere {
   std::unique_ptr<AttachedWorker> plain = {};
-  std::unique_ptr<adapm::AttachedWorker> managed = {};
+  std::unique_ptr<adapm::AttachedIntentWorker> managed = {};
   std::optional<WorkerScope> scope = {};
 
   // Without the interpreter's lock. An empty text: the worker has not failed.
@@ -47,7 +47,7 @@ SharedWorker Attachment::enter() {
   {
     const py::gil_scoped_release released;
     if (server_->manager) {
-      here->managed = std::make_unique<adapm::AttachedWorker>(server_->manager->attach(place_));
+      here->managed = std::make_unique<adapm::AttachedIntentWorker>(server_->manager->attach(place_));
     } else {
       here->plain = std::make_unique<AttachedWorker>(server_->own->attach(place_));
     }

@@ -17,7 +17,7 @@ class WorkerScope {
   WorkerScope(const SharedServer& server, W& worker) : state_(std::make_shared<WorkerState>()) {
     state_->server = server;
     state_->worker = &worker;
-    if constexpr (std::is_same_v<W, adapm::Worker>) state_->managed = &worker;
+    if constexpr (std::is_same_v<W, adapm::IntentWorker>) state_->managed = &worker;
   }
   WorkerScope(const WorkerScope&) = delete;
   WorkerScope& operator=(const WorkerScope&) = delete;

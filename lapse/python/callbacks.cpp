@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "lapse/ps/function.hpp"
 #include "lapse/python/handles.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 

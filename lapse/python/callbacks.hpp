@@ -12,8 +12,8 @@
 #include "lapse/core/error.hpp"
 #include "lapse/python/arrays.hpp"
 #include "lapse/python/raised.hpp"
-#include "lapse/store/initialiser.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
+#include "lapse/store/values/initialiser.hpp"
 
 namespace lapse::python {
 

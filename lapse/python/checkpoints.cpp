@@ -1,5 +1,5 @@
 // Checkpoints of the Python package.
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 
 #include <pybind11/stl.h>
 

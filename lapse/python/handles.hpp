@@ -12,10 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "adapm/attached_worker.hpp"
+#include "adapm/attached_intent_worker.hpp"
 #include "adapm/parameter_manager.hpp"
-#include "lapse/core/own_process.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/core/process/own_process.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/python/arrays.hpp"
 #include "lapse/python/raised.hpp"
@@ -85,9 +86,9 @@ struct PendingOperation {
 // A worker as long as it works, in its thread.
 struct WorkerState {
   SharedServer server;
-  lapse::Worker* worker = nullptr;   // null: it has ended
-  adapm::Worker* managed = nullptr;  // the same, of a manager
-  bool is_left = false;              // its attachment is gone: it ends soon
+  lapse::Worker* worker = nullptr;         // null: it has ended
+  adapm::IntentWorker* managed = nullptr;  // the same, of a manager
+  bool is_left = false;                    // its attachment is gone: it ends soon
   std::thread::id thread = std::this_thread::get_id();
   // What the collector of garbage has ended in another thread, under the lock of the interpreter.
   std::vector<PendingOperation> orphans = {};
@@ -98,7 +99,7 @@ struct WorkerState {
     check();
     return *worker;
   }
-  adapm::Worker& adaptive() const {
+  adapm::IntentWorker& adaptive() const {
     check();
     if (managed == nullptr) throw UsageError("this worker has no clock and no intents: use lapse.Manager");
     return *managed;

@@ -63,7 +63,7 @@ std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, cons
 
 // The next keys of the sample, with their values where these are wanted.
 py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::size_t count, bool values) {
-  adapm::Worker& caller = worker.adaptive();
+  adapm::IntentWorker& caller = worker.adaptive();
   py::array_t<std::uint64_t> keys(static_cast<py::ssize_t>(count));
   const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
   return std::visit(

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/job_control.hpp"
 #include "lapse/python/handles.hpp"
 
 namespace lapse::python {

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "lapse/ps/lease.hpp"
 #include "lapse/python/handles.hpp"
 
 namespace lapse::python {

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "lapse/ps/function.hpp"
 #include "lapse/python/callbacks.hpp"
 #include "lapse/python/handles.hpp"
 

@@ -5,12 +5,14 @@
 #include <map>
 
 #include "lapse/core/option_sources.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/core/version.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/python/attachment.hpp"
 #include "lapse/python/refusals.hpp"
 #include "lapse/transport/mpi/environment.hpp"
-#include "lapse/transport/mpi/library_of_build.hpp"
-#include "lapse/transport/mpi/shared_options_file.hpp"
+#include "lapse/transport/mpi/library/library_of_build.hpp"
+#include "lapse/transport/mpi/library/shared_options_file.hpp"
 
 namespace lapse::python {
 

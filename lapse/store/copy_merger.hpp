@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "lapse/store/kernels.hpp"
 #include "lapse/store/slot_head.hpp"
-#include "lapse/store/update_kernel.hpp"
-#include "lapse/store/value_layout.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
+#include "lapse/store/values/value_layout.hpp"
 
 namespace lapse {
 

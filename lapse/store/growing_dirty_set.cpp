@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/pages.hpp"
-#include "lapse/store/available_memory.hpp"
+#include "lapse/core/process/pages.hpp"
+#include "lapse/store/memory/available_memory.hpp"
 
 namespace lapse {
 

@@ -10,8 +10,8 @@
 #include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/slot_head.hpp"
-#include "lapse/store/slot_word.hpp"
 #include "lapse/store/store.hpp"
+#include "lapse/store/words/slot_word.hpp"
 
 namespace lapse {
 

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "lapse/store/dirty_set.hpp"
-#include "lapse/store/latch_wait.hpp"
-#include "lapse/store/slab.hpp"
+#include "lapse/store/memory/slab.hpp"
 #include "lapse/store/slot_head.hpp"
-#include "lapse/store/sparse_lookup.hpp"
+#include "lapse/store/words/latch_wait.hpp"
+#include "lapse/store/words/sparse_lookup.hpp"
 
 namespace lapse {
 

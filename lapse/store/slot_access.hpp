@@ -8,8 +8,8 @@
 
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/store/racy_copy.hpp"
-#include "lapse/store/slot_bits.hpp"
+#include "lapse/store/words/racy_copy.hpp"
+#include "lapse/store/words/slot_bits.hpp"
 
 namespace lapse {
 

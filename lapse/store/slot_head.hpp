@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lapse/store/value_layout.hpp"
+#include "lapse/store/values/value_layout.hpp"
 
 namespace lapse {
 

@@ -8,7 +8,7 @@
 
 #include "lapse/store/dirty_set.hpp"
 #include "lapse/store/growing_dirty_set.hpp"
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
 
 namespace lapse {
 

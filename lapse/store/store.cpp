@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/available_memory.hpp"
+#include "lapse/store/memory/available_memory.hpp"
 
 namespace lapse {
 

@@ -12,16 +12,16 @@
 #include <utility>
 
 #include "lapse/core/types.hpp"
-#include "lapse/store/key_words.hpp"
-#include "lapse/store/racy_copy.hpp"
-#include "lapse/store/region.hpp"
-#include "lapse/store/role_watch.hpp"
-#include "lapse/store/slab.hpp"
+#include "lapse/store/memory/region.hpp"
+#include "lapse/store/memory/slab.hpp"
 #include "lapse/store/slot_access.hpp"
 #include "lapse/store/slot_head.hpp"
 #include "lapse/store/slot_marks.hpp"
-#include "lapse/store/slot_word.hpp"
-#include "lapse/store/value_sizes.hpp"
+#include "lapse/store/values/value_sizes.hpp"
+#include "lapse/store/words/key_words.hpp"
+#include "lapse/store/words/racy_copy.hpp"
+#include "lapse/store/words/role_watch.hpp"
+#include "lapse/store/words/slot_word.hpp"
 
 namespace lapse {
 

@@ -11,8 +11,8 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/transport/doorbell.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/host/doorbell.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 
 namespace lapse {
 

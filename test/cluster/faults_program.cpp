@@ -14,7 +14,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/soak_tables.hpp"
 

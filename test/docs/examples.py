@@ -24,8 +24,12 @@ FRAGMENTS_HEAD = """#include <csignal>
 #include <string>
 #include <vector>
 
-#include "lapse/ps/checkpoints.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/jobs/job_control.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

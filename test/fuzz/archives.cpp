@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "adapm/key_frequencies.hpp"
+#include "adapm/intents/key_frequencies.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/statistics_archive.hpp"
-#include "lapse/ps/archive.hpp"
-#include "lapse/ps/crowding.hpp"
-#include "lapse/ps/peers.hpp"
-#include "lapse/ps/reduction.hpp"
-#include "lapse/ps/table_spec.hpp"
+#include "lapse/core/statistics/statistics_archive.hpp"
+#include "lapse/ps/access/reduction.hpp"
+#include "lapse/ps/agreement/archive.hpp"
+#include "lapse/ps/phase/crowding.hpp"
+#include "lapse/ps/stalls/peers.hpp"
+#include "lapse/ps/tables/table_spec.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_input.hpp"
 #include "test/fuzz/fuzz_target.hpp"

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "lapse/io/input_error.hpp"
-#include "lapse/io/input_stream.hpp"
+#include "lapse/io/files/input_error.hpp"
+#include "lapse/io/text/input_stream.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "lapse/io/byte_source.hpp"
-#include "lapse/io/input.hpp"
+#include "lapse/io/files/byte_source.hpp"
+#include "lapse/io/files/input.hpp"
 
 namespace lapse::test {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/npy_reader.hpp"
-#include "lapse/io/npy_writer.hpp"
+#include "lapse/io/npy/npy_reader.hpp"
+#include "lapse/io/npy/npy_writer.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -11,6 +11,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/fuzz/fuzz_input.hpp"
 #include "test/fuzz/fuzz_target.hpp"

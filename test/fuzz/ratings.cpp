@@ -3,7 +3,7 @@
 #include <string>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/rating_file.hpp"
+#include "lapse/io/matrices/rating_file.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/host_ring.hpp"
-#include "lapse/transport/rma_receive_ring_reader.hpp"
+#include "lapse/transport/host/host_ring.hpp"
+#include "lapse/transport/rma/rma_receive_ring_reader.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_input.hpp"
 #include "test/fuzz/fuzz_target.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/line_reader.hpp"
-#include "lapse/io/utf8.hpp"
+#include "lapse/io/files/utf8.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "lapse/io/triple_file.hpp"
+#include "lapse/io/triples/triple_file.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

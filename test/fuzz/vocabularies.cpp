@@ -3,8 +3,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/vocabulary_file.hpp"
-#include "lapse/io/vocabulary_merge.hpp"
+#include "lapse/io/vocabulary/vocabulary_file.hpp"
+#include "lapse/io/vocabulary/vocabulary_merge.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

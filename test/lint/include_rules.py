@@ -1,28 +1,49 @@
 """Which folder may include which: the arrows of the architecture point one way, and MPI stays behind the transport."""
+import collections
 import functools
 import re
 
 from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
 
+# The rooms of a folder, from the bottom: each may include those that stand before it. "" is the folder itself, without
+# its rooms; "headers" are its headers alone where rooms see them, while its sources see all rooms: there users begin.
+ROOMS = {
+    "lapse/core": ["headers", "process", "options", "statistics", "tracing", ""],
+    "lapse/transport": ["packets", "host", "rma", "", "engine"],
+    "lapse/transport/mpi": ["library", "windows", ""],
+    "lapse/store": ["memory", "values", "update_rules", "words", ""],
+    "lapse/protocol": ["host", "table", "worker", "key", "modules", "group", "stalls", ""],
+    "lapse/ps": ["headers", "stalls", "agreement", "access", "tables", "phase", "server", ""],
+    "lapse/io": ["files", "compressed", "text", "loading", "npy", "vocabulary", "matrices", "triples"],
+    "adapm": ["headers", "sampling", "intents", "tracing", "management", ""],
+}
+
+# Files of one room, about 20 classes.
+MAX_ROOM_FILES = 40
+
 _TO_PROTOCOL = ["lapse/core", "lapse/transport", "lapse/store", "lapse/directory"]
-_TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency", "lapse/checkpoint"]
-_LIBRARIES = [*_TO_PS, "lapse/ps", "lapse/stage", "lapse/c", "lapse/fortran", "adapm", "lapse/io"]
+_TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency"]
+_TO_JOBS = [*_TO_PS, "lapse/ps", "lapse/checkpoint"]
+_LIBRARIES = [*_TO_JOBS, "lapse/jobs", "lapse/stage", "lapse/c", "lapse/fortran", "adapm", "lapse/io"]
 
 # Beside itself, a folder may include these.
 ALLOWED = {
     "lapse/core": [],
     "lapse/transport": ["lapse/core"],
+    "lapse/transport/mpi": ["lapse/core", "lapse/transport"],
+    "lapse/transport/loopback": ["lapse/core", "lapse/transport"],
     "lapse/store": ["lapse/core"],
     "lapse/directory": ["lapse/core"],
     "lapse/checkpoint": ["lapse/core"],
     "lapse/protocol": _TO_PROTOCOL,
     "lapse/consistency": [*_TO_PROTOCOL, "lapse/protocol"],
     "lapse/ps": _TO_PS,
-    "lapse/stage": [*_TO_PS, "lapse/ps"],
+    "lapse/jobs": _TO_JOBS,
+    "lapse/stage": [*_TO_JOBS, "lapse/jobs"],
     "adapm": [*_TO_PS, "lapse/ps"],
-    "lapse/c": [*_TO_PS, "lapse/ps", "adapm"],
+    "lapse/c": [*_TO_JOBS, "lapse/jobs", "adapm"],
     "lapse/fortran": [],  # it calls lapse/c by the names of its functions
-    "lapse/python": [*_TO_PS, "lapse/ps", "adapm"],
+    "lapse/python": [*_TO_JOBS, "lapse/jobs", "adapm"],
     "lapse/io": ["lapse/core"],
     "apps": _LIBRARIES,
     "examples": _LIBRARIES,
@@ -40,16 +61,23 @@ MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c
 # What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
 # at most so many lines together, and none of the library's inner parts.
 PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
-MAX_PUBLIC_HEADERS = 28
-MAX_PUBLIC_LINES = 2365
-_PUBLIC_PROTOCOL = ("lapse/protocol/registered_function.hpp", "lapse/protocol/unanswered_count.hpp")
+MAX_PUBLIC_HEADERS = 25
+MAX_PUBLIC_LINES = 2000
+_PUBLIC_PROTOCOL = ("lapse/protocol/table/registered_function.hpp", "lapse/protocol/table/unanswered_count.hpp")
 _PUBLIC_DIRECTORY = ("lapse/directory/home_map_kind.hpp",)
 _INNER_FOLDERS = {
     "lapse/protocol": _PUBLIC_PROTOCOL,
     "lapse/directory": _PUBLIC_DIRECTORY,
-    "lapse/transport": ("lapse/transport/mpi/environment.hpp",),
+    "lapse/transport": (),
+    "lapse/transport/mpi": ("lapse/transport/mpi/environment.hpp",),
 }
-_INNER_HEADERS = ("lapse/ps/worker_core.hpp", "lapse/store/store.hpp", "lapse/store/slab.hpp", "lapse/store/region.hpp")
+# Rooms that programs must not see.
+_INNER_ROOMS = tuple(f"lapse/ps/{room}/" for room in ROOMS["lapse/ps"] if room not in ("headers", "")) + ("lapse/store/memory/",)
+_INNER_HEADERS = ("lapse/ps/access/worker_core.hpp", "lapse/store/store.hpp", "lapse/store/memory/slab.hpp", "lapse/store/memory/region.hpp")
+
+# A class that is declared and not defined: users' headers keep what they point to out of their sight.
+_DECLARATION = re.compile(r"^(?:class|struct) (\w+);")
+_DEFINITION = re.compile(r"^(?:class|struct) (?:LAPSE_\w+(?:\([^)]*\))? )?(\w+)(?: final)?(?: : [^;]*)?(?: \{.*)?$")
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -59,6 +87,18 @@ def _folder(path):
     path = _OF_FOLDER.get(path, path)
     matches = [folder for folder in ALLOWED if path.startswith(folder + "/")]
     return max(matches, key=len) if matches else None
+
+
+def _room(path):
+    """The folder with rooms that a path lies in, and the position of its room among them; None for other places."""
+    folder = _folder(path)
+    if folder not in ROOMS:
+        return None
+    rest = path[len(folder) + 1:]
+    room = rest.split("/")[0] if "/" in rest else ""
+    if room == "" and "headers" in ROOMS[folder] and path.endswith((".hpp", ".h")):
+        room = "headers"
+    return folder, ROOMS[folder].index(room) if room in ROOMS[folder] else None, room
 
 
 def includes_of(root, path):
@@ -104,8 +144,54 @@ def check_arrows(root):
             yield Problem(path, number, f'"{header}" does not exist')
         if own is None:
             yield Problem(path, number, f"{path} lies in no folder of the table of allowed dependencies")
+        elif target == own and own in ROOMS:
+            yield from _check_room(path, number, header)
         elif target != own and not any(_OF_FOLDER.get(header, header).startswith(folder + "/") for folder in ALLOWED[own]):
             yield Problem(path, number, f'{own} must not include "{header}": allowed are {", ".join(ALLOWED[own]) or "none"}')
+
+
+def _check_room(path, number, header):
+    folder, own, name = _room(path)
+    _, target, target_name = _room(header)
+    if own is None or target is None:
+        yield Problem(path, number, f'"{name if own is None else target_name}" is no room of {folder}: they are {", ".join(ROOMS[folder])}')
+    elif target > own:
+        below = ", ".join(f"{room or folder}" for room in ROOMS[folder][:own]) or "none"
+        yield Problem(path, number, f'{name or folder} must not include "{header}", which lies above it: rooms below are {below}')
+
+
+def check_declarations(root):
+    """No header declares a class of a higher room, or of a folder that it may not include: users' headers alone may."""
+    defined = {}
+    for path in files(root, (".hpp",)):
+        if path.startswith(("lapse/", "adapm/")):
+            for _, line in numbered_lines(root, path):
+                if match := _DEFINITION.match(line):
+                    defined.setdefault(match[1], []).append(path)
+    listed = root / "cmake/package/public_headers.txt"
+    public = {header for path in listed.read_text(encoding="utf-8").split() for header in closure(root, path)} if listed.is_file() else set()
+    for path in files(root, CPP):
+        if not path.startswith(("lapse/", "adapm/")) or path in public:
+            continue
+        for number, line in numbered_lines(root, path):
+            match = _DECLARATION.match(line)
+            if match and match[1] in defined and not any(_may_see(path, header) for header in defined[match[1]]):
+                yield Problem(path, number, f"declares {match[1]} of {defined[match[1]][0]}, which it may not include")
+
+
+def _may_see(path, header):
+    own, target = _folder(path), _folder(header)
+    if own != target:
+        return own is None or any(header.startswith(folder + "/") for folder in ALLOWED[own])
+    return own not in ROOMS or None in (_room(path)[1], _room(header)[1]) or _room(header)[1] <= _room(path)[1]
+
+
+def check_rooms(root):
+    """No folder of the libraries has so many files that nobody knows what belongs in it."""
+    counts = collections.Counter(path.rsplit("/", 1)[0] for path in files(root, CPP) if path.startswith(("lapse/", "adapm/")))
+    for folder, count in sorted(counts.items()):
+        if count > MAX_ROOM_FILES:
+            yield Problem(folder, 0, f"has {count} files: at most {MAX_ROOM_FILES}; which rooms are in it?")
 
 
 def check_mpi(root):
@@ -117,7 +203,8 @@ def check_mpi(root):
 
 def is_inner(header):
     """Whether programs must not see a header."""
-    return header in _INNER_HEADERS or header not in _INNER_FOLDERS.get(_folder(header), (header,))
+    return (header in _INNER_HEADERS or header.startswith(_INNER_ROOMS) or
+            header not in _INNER_FOLDERS.get(_folder(header), (header,)))
 
 
 def check_public_headers(root):

@@ -21,6 +21,8 @@ import word_rules
 
 CHECKS = {
     "arrows": include_rules.check_arrows,
+    "declarations": include_rules.check_declarations,
+    "rooms": include_rules.check_rooms,
     "mpi": include_rules.check_mpi,
     "public_headers": include_rules.check_public_headers,
     "exports": export_rules.check_exports,

@@ -16,7 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 GOOD = {
     "lapse/core/a.hpp": "#pragma once\n\n#include <vector>\n\nstd::vector<int> a();\n",
-    "lapse/store/b.hpp": "#pragma once\n",
+    "lapse/store/b.hpp": "#pragma once\n\nclass B {};\n",
+    "lapse/core/process/e.hpp": "#pragma once\n",
+    "lapse/store/memory/b.cpp": "void b();\n",
+    "lapse/ps/b.hpp": "#pragma once\n\nclass B;\n",
     "lapse/store/b.cpp": '#include <mutex>\n\n#include "lapse/core/a.hpp"\n',
     "lapse/transport/mpi/c.cpp": "#include <mpi.h>\n",
     "lapse/transport/c.hpp": "#pragma once\n",
@@ -130,6 +133,13 @@ BAD = {
         ("lapse/io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "lapse/io must not include"),
         ("lapse/ps/bad.cpp", '#include "test/support/catch.hpp"\n', "lapse/ps must not include"),
         ("lapse/new/bad.cpp", '#include "lapse/core/a.hpp"\n', "lies in no folder"),
+        ("lapse/store/memory/bad.cpp", '#include "lapse/store/b.hpp"\n', "memory must not include"),
+        ("lapse/core/bad.hpp", '#pragma once\n#include "lapse/core/process/e.hpp"\n', "headers must not include"),
+        ("lapse/store/attic/bad.cpp", '#include "lapse/store/b.hpp"\n', '"attic" is no room of lapse/store'),
+    ],
+    "declarations": [
+        ("lapse/store/memory/bad.hpp", "#pragma once\nclass B;\n", "declares B of lapse/store/b.hpp"),
+        ("lapse/transport/bad.hpp", "#pragma once\nclass B;\n", "declares B of lapse/store/b.hpp"),
     ],
     "mpi": [
         ("lapse/core/bad.hpp", "#include <mpi.h>\n", "includes <mpi.h>"),
@@ -234,7 +244,7 @@ class SelfTest(unittest.TestCase):
             subprocess.run(["git", "-C", str(self.root), *command], check=True)
 
     def test_every_check_has_a_fault(self):
-        self.assertEqual({*BAD, "tidy"}, set(lint.CHECKS))
+        self.assertEqual({*BAD, "rooms", "tidy"}, set(lint.CHECKS))
 
     def test_tidy_checks_what_has_changed(self):
         if shutil.which("git") is None or shutil.which("clang-tidy") is None:
@@ -269,6 +279,11 @@ class SelfTest(unittest.TestCase):
                         self.write(path, GOOD[path])
                     self.assertEqual([problem.path for problem in found], elsewhere or [path])
                     self.assertIn(mention, str(found[0]))
+
+    def test_a_room_has_too_many_files(self):
+        for number in range(include_rules.MAX_ROOM_FILES):
+            self.write(f"lapse/store/memory/a{number}.hpp", "#pragma once\n")
+        self.assertEqual([problem.path for problem in self.problems("rooms")], ["lapse/store/memory"])
 
     def test_words_are_found_in_names_of_sources(self):
         self.write("lapse/io/names.hpp", "#pragma once\nstruct LandingRing;\nint kMostKeys = hand_over(wishes);  // told\n")

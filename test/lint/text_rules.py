@@ -11,13 +11,13 @@ _SLEEP = re.compile(r"\b(?:sleep_" + r"for|sleep_" + r"until|u" + r"sleep|nano" 
 # What writes to standard output or standard error; snprintf and its like do not.
 _OUTPUT = re.compile(r"\b(?:stdout|stderr|STD(?:OUT|ERR)_FILENO|cout|cerr|clog|v?f?printf|puts|putchar|perror|psignal)\b")
 # The logger, and programs that write a document.
-_OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/document_main.hpp")
+_OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/options/document_main.hpp")
 # Polls what other processes change without a ring.
-_MAY_SLEEP = "lapse/core/sleep_between_polls.hpp"
+_MAY_SLEEP = "lapse/core/process/sleep_between_polls.hpp"
 # Makes a thread: std::thread(f), std::thread{f}, std::thread name(f), emplace_back of a vector of threads.
 _THREAD = re.compile(r"\bstd::j?thread\b(?:\s+\w+)?\s*[({]\s*[^\s)}]|\bthreads?_(?:\.emplace_back)?\(\s*[\[&]|pthread_create\(")
 # Names the thread and holds signals back.
-_MAY_MAKE_THREADS = "lapse/core/library_thread.hpp"
+_MAY_MAKE_THREADS = "lapse/core/process/library_thread.hpp"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 

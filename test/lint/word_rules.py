@@ -35,7 +35,7 @@ CHECKED = (".md", *CPP)  # In sources: names, comments and messages.
 EXTERNAL = {
     ("bench/support/bench.cpp", "twins"),
     ("bench/support/report.cpp", "twin"),
-    ("lapse/io/xz_decompressor.cpp", "tell"),
+    ("lapse/io/compressed/xz_decompressor.cpp", "tell"),
 }
 
 _PATTERNS = {re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): term for pattern, term in WORDS.items()}

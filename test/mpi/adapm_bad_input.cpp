@@ -7,6 +7,7 @@
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -44,7 +45,7 @@ TEST_CASE("Wrong intents are refused at the caller, and nothing is signaled") {
   const auto table = manager.create_table<float>({.name = "factors", .keys = kKeys});
   const auto sparse = manager.create_table<float>({.name = "words", .sparse = true});
   const auto foreign = other.create_table<float>({.name = "foreign", .keys = kKeys});
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     const std::string rank = "rank " + std::to_string(worker.rank().value());
     expect_refused<lapse::UsageError>([&] { worker.intent(table, Key(1), Clock(10), Clock(5)); },
                                       {"factors", "10", "5", rank, "before the start"});
@@ -100,7 +101,7 @@ TEST_CASE("A manager refuses a Table and a Sampler that nothing was assigned to"
         manager.create_sampler(none, Distribution::uniform({Key(0), Key(1)}));
       },
       {"an empty Table"});
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     expect_refused<lapse::UsageError>([&] { worker.intent(none, Key(1), Clock(0), Clock(5)); },
                                       {"an empty Table"});
     expect_refused<lapse::UsageError>(
@@ -115,7 +116,7 @@ TEST_CASE("A range of more keys than a sparse table may have is refused") {
   const auto table =
       manager.create_table<float>({.name = "words", .sparse = true, .max_keys = std::uint64_t{50}});
   const auto any = manager.create_table<float>({.name = "any", .sparse = true});
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     const std::string rank = "rank " + std::to_string(worker.rank().value());
     const auto refused = [&](const auto& from, KeyRange range, std::initializer_list<std::string> parts) {
       // None of these starts come.
@@ -139,17 +140,17 @@ TEST_CASE("A handle refuses intents after the phase of its worker, and after the
   {
     ParameterManager manager(MPI_COMM_WORLD, Options{});
     table = manager.create_table<float>({.name = "factors", .keys = kKeys});
-    manager.run_workers(1, [&](Worker& worker) { handle = worker.loader(); });
+    manager.run_workers(1, [&](IntentWorker& worker) { handle = worker.loader(); });
     CHECK(
         contains(thrown_text<lapse::UsageError>([&] { handle->intent(*table, Key(1), Clock(0), Clock(5)); }),
                  "after its phase"));
-    manager.run_workers(1, [&](Worker&) {
+    manager.run_workers(1, [&](IntentWorker&) {
       expect_refused<lapse::UsageError>([&] { handle->intent(*table, Key(1), Clock(0), Clock(5)); },
                                         {"factors", "after its phase"});
     });
     manager.close();
     CHECK_THROWS_AS(handle->intent(*table, Key(1), Clock(0), Clock(5)), lapse::ClosedError);
-    CHECK_THROWS_AS(manager.run_workers(1, [](Worker&) {}), lapse::ClosedError);
+    CHECK_THROWS_AS(manager.run_workers(1, [](IntentWorker&) {}), lapse::ClosedError);
     CHECK_THROWS_AS(manager.statistics(), lapse::ClosedError);
     CHECK_THROWS_AS(manager.close(), lapse::ClosedError);
   }
@@ -203,16 +204,17 @@ TEST_CASE("A worker that throws, and phases within phases, end with typed errors
   ParameterManager manager(MPI_COMM_WORLD, Options{});
   const auto table = manager.create_table<float>({.name = "factors", .keys = kKeys});
   if (world_rank() == 0) {
-    CHECK_THROWS_AS(manager.run_workers(-1, [](Worker&) {}), lapse::UsageError);
+    CHECK_THROWS_AS(manager.run_workers(-1, [](IntentWorker&) {}), lapse::UsageError);
   } else {
-    CHECK_THROWS_AS(manager.run_workers(1, [](Worker&) {}), lapse::PeerFailed);
+    CHECK_THROWS_AS(manager.run_workers(1, [](IntentWorker&) {}), lapse::PeerFailed);
   }
-  manager.run_workers(1, [&](Worker& worker) {
-    expect_refused<lapse::UsageError>([&] { manager.run_workers(1, [](Worker&) {}); }, {"while workers run"});
+  manager.run_workers(1, [&](IntentWorker& worker) {
+    expect_refused<lapse::UsageError>([&] { manager.run_workers(1, [](IntentWorker&) {}); },
+                                      {"while workers run"});
     worker.intent(table, key_range(0, kKeys), Clock(0), Clock(100));
   });
   CHECK_THROWS_AS(manager.run_workers(1,
-                                      [&](Worker& worker) {
+                                      [&](IntentWorker& worker) {
                                         worker.intent(table, Key(1), Clock(0), Clock(5));
                                         throw std::runtime_error("the text of the test");
                                       }),

@@ -10,6 +10,8 @@
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -76,7 +78,7 @@ TEST_CASE("Samplers that cannot be are refused on every rank") {
   std::vector<double> weights(kKeys + 5, 1);
   std::fill(weights.begin() + kKeys, weights.end(), 0);
   const auto sampler = manager.create_sampler(table, Distribution::weighted(weights));
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     KeyList keys(3);
     Values values(3);
     auto sample = worker.prepare_sample(sampler, 3, Clock(0), Clock(1));
@@ -96,7 +98,7 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
     const bool pool = scheme == SamplingScheme::pool;
     const auto different = manager.create_sampler(
         table, all_keys(), {.scheme = scheme, .with_replacement = false, .pool_keys = pool ? 20U : 100U});
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       const std::size_t most = pool ? 20 : kKeys;
       check_refused<lapse::UsageError>(
           [&] { (void)worker.prepare_sample(different, most + 1, Clock(0), Clock(1)); },
@@ -108,7 +110,7 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
     });
   }
   std::optional<IntentHandle> handle;
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     handle = worker.loader();
     check_refused<lapse::OutOfMemory>(
         [&] { (void)worker.prepare_sample(sampler, ~std::size_t{0}, Clock(0), Clock(1)); },
@@ -123,7 +125,7 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
   for (int phase = 0; phase < 2; ++phase) {
     check_refused<lapse::UsageError>([&] { (void)handle->prepare_sample(sampler, 3, Clock(0), Clock(1)); },
                                      {"a sample", "after its phase"});
-    manager.run_workers(1, [&](Worker&) {
+    manager.run_workers(1, [&](IntentWorker&) {
       check_refused<lapse::UsageError>([&] { (void)handle->prepare_sample(sampler, 3, Clock(0), Clock(1)); },
                                        {"a sample", "after its phase"});
     });
@@ -141,9 +143,9 @@ TEST_CASE("A sample of another manager is refused") {
   const auto sampler =
       other.create_sampler(other.create_table<float>({.name = "foreign", .keys = kKeys}), all_keys());
   std::optional<PreparedSample<float>> foreign;
-  other.run_workers(1,
-                    [&](Worker& worker) { foreign = worker.prepare_sample(sampler, 3, Clock(0), Clock(9)); });
-  manager.run_workers(1, [&](Worker& worker) {
+  other.run_workers(
+      1, [&](IntentWorker& worker) { foreign = worker.prepare_sample(sampler, 3, Clock(0), Clock(9)); });
+  manager.run_workers(1, [&](IntentWorker& worker) {
     KeyList keys(1);
     Values values(1);
     check_refused<lapse::UsageError>([&] { worker.take_keys(*foreign, keys); },
@@ -166,7 +168,7 @@ TEST_CASE("Pulls that do not fit their sample are refused, and no key of it is l
     const auto sampler = manager.create_sampler(table, all_keys(), {.scheme = scheme});
     const auto long_sampler = manager.create_sampler(of_lengths, all_keys(), {.scheme = scheme});
     std::optional<PreparedSample<float>> kept;
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       auto sample = worker.prepare_sample(sampler, 10, Clock(0), Clock(1));
       KeyList keys(11);
       Values values(22);
@@ -196,12 +198,12 @@ TEST_CASE("Pulls that do not fit their sample are refused, and no key of it is l
       worker.take_keys(lengths, std::span(keys).first(4));
       kept = worker.prepare_sample(sampler, 10, Clock(0), Clock(1000));
     });
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       KeyList keys(1);
       check_refused<lapse::UsageError>([&] { worker.take_keys(*kept, keys); }, {"another phase", "entities"});
     });
     // A sample of worker 0 of this rank in the hands of worker 1.
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       if (worker.local_index() == 0) kept = worker.prepare_sample(sampler, 10, Clock(0), Clock(1000));
       worker.barrier();
       KeyList keys(1);

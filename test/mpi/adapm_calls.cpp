@@ -5,6 +5,9 @@
 #include <type_traits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
@@ -56,7 +59,7 @@ class Calls {
 
   const Table<T>& table() const { return table_; }
 
-  void run(Worker& worker) {
+  void run(IntentWorker& worker) {
     make_local(worker, table_, keys_);
     for (const Key key : keys_) expect(worker.locality(table_, key) == Locality::local, "a local key");
     push(worker);
@@ -84,13 +87,13 @@ class Calls {
     for (const Key key : keys_) rows.insert(rows.end(), table_.length(key), element);
     return rows;
   }
-  bool is_copy(Worker& worker, Key key) const {
+  bool is_copy(IntentWorker& worker, Key key) const {
     return !lapse::test::is_home(domains_, worker.rank(), shape_.sparse, key, worker.ranks());
   }
-  static bool is_last(const Worker& worker) { return worker.index() + 1 == worker.count(); }
-  static T all(const Worker& worker) { return static_cast<T>(worker.count()); }
+  static bool is_last(const IntentWorker& worker) { return worker.index() + 1 == worker.count(); }
+  static T all(const IntentWorker& worker) { return static_cast<T>(worker.count()); }
 
-  void expect_value(Worker& worker, Key key, T expected, const std::string& what) {
+  void expect_value(IntentWorker& worker, Key key, T expected, const std::string& what) {
     std::vector<T> value(table_.length(key));
     expect(worker.pull_if_local(table_, key, value), "a local key " + what);
     std::vector<T> pulled(value.size());
@@ -100,7 +103,7 @@ class Calls {
                                                                " and " + std::to_string(pulled[0]));
   }
   // Collective over all workers: all that was written has come to every copy.
-  void expect_everywhere(Worker& worker, T more, const std::string& what) {
+  void expect_everywhere(IntentWorker& worker, T more, const std::string& what) {
     worker.sync_barrier();
     if (worker.local_index() == 0) value_ += more;
     worker.barrier();
@@ -112,7 +115,7 @@ class Calls {
   }
 
   // In place, also on a copy; the worker sees its own at once.
-  void push(Worker& worker) {
+  void push(IntentWorker& worker) {
     for (const Key key : keys_) {
       expect(worker.push(table_, key, row(key, 1)).done(), "a push to a copy in memory");
       std::vector<T> value(table_.length(key));
@@ -123,7 +126,7 @@ class Calls {
   }
 
   // Gradients with a scale are not summed up: such a push goes to the main copy.
-  void push_with_scale(Worker& worker) {
+  void push_with_scale(IntentWorker& worker) {
     if constexpr (std::is_floating_point_v<T>) {
       for (const Key key : keys_) {
         auto operation = worker.push(table_, key, row(key, 1), 2.0F);
@@ -149,7 +152,7 @@ class Calls {
   }
 
   // Where gradients are summed up, a copy cannot be changed in place.
-  void update_if_local(Worker& worker) {
+  void update_if_local(IntentWorker& worker) {
     T expected = 0;
     for (const Key key : keys_) {
       const bool possible = !shape_.gradients || !is_copy(worker, key);
@@ -164,7 +167,7 @@ class Calls {
   }
 
   // At the main copy. The answer says how new a copy must be for the worker to read it.
-  void set(Worker& worker) {
+  void set(IntentWorker& worker) {
     if (is_last(worker)) {
       for (const Key key : keys_) {
         worker.set(table_, key, row(key, 70)).wait();
@@ -193,7 +196,7 @@ class Calls {
     expect_everywhere(worker, static_cast<T>(70 - value_), "after a set behind a sync_barrier");
   }
 
-  void call(Worker& worker) {
+  void call(IntentWorker& worker) {
     for (const Key key : keys_) {
       std::vector<T> before(1);
       worker.push(table_, key, row(key, 1));
@@ -207,7 +210,7 @@ class Calls {
   }
 
   // Main copies alone: over all ranks each key once, unless the rank that serves it has no workers.
-  void for_each_local(Worker& worker) {
+  void for_each_local(IntentWorker& worker) {
     std::vector<std::int64_t> visits(keys_.size());
     worker.for_each_local(table_, [&](Key key, std::span<const T> value) {
       const auto found = std::ranges::find(keys_, key);
@@ -222,7 +225,7 @@ class Calls {
   }
 
   // The main copy comes here; others keep their copies, read them and write to them meanwhile.
-  void lease(Worker& worker) {
+  void lease(IntentWorker& worker) {
     for (std::size_t turn = 0; turn < worker.count(); ++turn) {
       if (worker.index() == turn) {
         Lease lease = worker.lease(table_, keys_);
@@ -245,7 +248,7 @@ class Calls {
   }
 
   // As a lease, and the worker writes to the copy meanwhile.
-  void localize(Worker& worker) {
+  void localize(IntentWorker& worker) {
     for (int i = 0; i < 20; ++i) {
       worker.localize(table_, keys_[static_cast<std::size_t>(i) % keys_.size()]);
       for (const Key key : keys_) worker.push(table_, key, row(key, 1));
@@ -267,7 +270,7 @@ void check(std::int32_t workers, Shape shape) {
   ParameterManager manager(MPI_COMM_WORLD, copies_by_intents());
   Calls<T> calls(manager, shape);
   INFO("sparse " << shape.sparse << " own lengths " << shape.own_lengths << " gradients " << shape.gradients);
-  manager.run_workers(workers, [&](Worker& worker) { calls.run(worker); });
+  manager.run_workers(workers, [&](IntentWorker& worker) { calls.run(worker); });
   const TableCounters total = manager.statistics().server.table_total(calls.table().id());
   const bool several = shape.sparse ? manager.ranks() > 1 : lapse::test::domains_of_world().domains() > 1;
   CHECK((total.copy_pulls > 0) == several);

@@ -53,7 +53,7 @@ inline TableOptions copied_table(bool sparse, std::uint64_t count, std::int32_t 
 // Collective over all workers: announces the keys until the phase ends. Returns when all are local to all
 // workers and nothing is in flight.
 template <Element T>
-void make_local(adapm::Worker& worker, const Table<T>& table, const std::vector<Key>& keys) {
+void make_local(adapm::IntentWorker& worker, const Table<T>& table, const std::vector<Key>& keys) {
   worker.intent(table, keys, worker.current_clock(), Clock(std::int64_t{1} << 60));
   for (const Key key : keys) {
     while (worker.locality(table, key) != Locality::local) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
@@ -54,12 +55,12 @@ struct NoHundreds {
 };
 
 // Every rank hears of it, with table, key and rank; afterwards the manager can only be closed.
-void check_failed(ParameterManager& manager, const std::function<void(Worker&)>& f,
+void check_failed(ParameterManager& manager, const std::function<void(IntentWorker&)>& f,
                   const std::vector<std::string>& parts) {
   const std::string text = thrown_text<PeerFailed>([&] { manager.run_workers(1, f); });
   INFO(text);
   for (const std::string& part : parts) CHECK(contains(text, part));
-  CHECK_THROWS_AS(manager.run_workers(1, [](Worker&) {}), PeerFailed);
+  CHECK_THROWS_AS(manager.run_workers(1, [](IntentWorker&) {}), PeerFailed);
   manager.close();
 }
 
@@ -68,19 +69,19 @@ void check_failed(ParameterManager& manager, const std::function<void(Worker&)>&
 TEST_CASE("A rule that throws while gradients of a copy are merged ends the phase on every rank") {
   struct Case {
     std::string what;
-    std::function<void(Worker&, const lapse::Table<double>&)> wait;
+    std::function<void(IntentWorker&, const lapse::Table<double>&)> wait;
   };
   const std::vector<Case> cases{
-      {"sync_barrier", [](Worker& worker, const lapse::Table<double>&) { worker.sync_barrier(); }},
+      {"sync_barrier", [](IntentWorker& worker, const lapse::Table<double>&) { worker.sync_barrier(); }},
       {"wait_sync",
-       [](Worker& worker, const lapse::Table<double>&) {
+       [](IntentWorker& worker, const lapse::Table<double>&) {
          for (;;) worker.wait_sync();
        }},
       {"advance_clock",
-       [](Worker& worker, const lapse::Table<double>&) {
+       [](IntentWorker& worker, const lapse::Table<double>&) {
          for (;;) worker.advance_clock();
        }},
-      {"end of the intents", [](Worker&, const lapse::Table<double>&) {}},
+      {"end of the intents", [](IntentWorker&, const lapse::Table<double>&) {}},
   };
   for (const Case& one : cases) {
     INFO(one.what);
@@ -91,7 +92,7 @@ TEST_CASE("A rule that throws while gradients of a copy are merged ends the phas
     options.update_rule = UpdateRule::custom<double>(NoHundreds());
     const auto table = manager.create_table<double>(options);
     check_failed(manager,
-                 [&](Worker& worker) {
+                 [&](IntentWorker& worker) {
                    make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
                    // Key 0 is at home on rank 0.
                    if (worker.index() + 1 == worker.count())
@@ -114,7 +115,7 @@ TEST_CASE("What is not a number reaches the main copy and all others, and ends")
     options.update_rule = rule;
     const auto table = manager.create_table<double>(options);
     const auto keys = copied_keys(false, kKeys, manager.ranks());
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       make_local(worker, table, keys);
       const std::size_t last = worker.count() - 1;
       // To the main copy of some keys, and to another copy of the others.
@@ -135,7 +136,7 @@ TEST_CASE("What is not a number reaches the main copy and all others, and ends")
       if (worker.index() == 0)
         for (const Key key : keys) worker.push(table, key, std::vector<double>{1, -infinity, nan});
     });
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       std::vector<double> value(3);
       for (const Key key : keys) {
         worker.pull(table, key, value).wait();
@@ -156,7 +157,7 @@ TEST_CASE("A million intents that are never used are dropped with their phase") 
     ParameterManager manager(MPI_COMM_WORLD, options);
     const std::uint64_t intents = technique == Technique::adaptive ? 1'000'000 : 50'000;
     const auto table = manager.create_table<float>({.keys = 1000});
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       const std::uint64_t own = intents / worker.count();
       for (std::uint64_t i = 0; i < own; ++i) {
         worker.intent(table, Key(i % 1000), Clock(static_cast<std::int64_t>(1'000'000 + i)),
@@ -185,7 +186,7 @@ TEST_CASE("Intents on tables that have no copies move keys, and lose nothing") {
   const auto sequential =
       manager.create_table<std::int64_t>({.keys = kKeys, .consistency = lapse::Consistency::sequential});
   const auto keys = copied_keys(false, kKeys, manager.ranks());
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     for (std::int64_t clock = 0; clock < 200; ++clock) {
       worker.intent(sequential, keys, Clock(clock + 1), Clock(clock + 2));
       for (const Key key : keys) worker.push(sequential, key, std::vector<std::int64_t>{1});
@@ -213,7 +214,7 @@ TEST_CASE("Intents on more keys than a sparse table may have are declined, and f
     ParameterManager manager(MPI_COMM_WORLD, options);
     TableOptions few{.name = "words", .sparse = true, .max_keys = 40};
     const auto table = manager.create_table<std::int64_t>(few);
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       std::vector<Key> many;
       for (std::uint64_t i = 0; i < 2000; ++i) many.emplace_back(lapse::mix_bits(i));
       worker.intent(table, many, Clock(0), Clock(1000));
@@ -261,7 +262,7 @@ TEST_CASE("Intents on more keys than the memory limit of a sparse table has room
     ParameterManager manager(MPI_COMM_WORLD, options);
     TableOptions small{.name = "words", .sparse = true, .length = kLength, .memory_limit_bytes = 2 << 20};
     const auto table = manager.create_table<float>(small);
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       const std::vector<float> ones(kLength, 1);
       std::vector<float> value(kLength);
       // These have values: their copies are had as far as there is room.
@@ -317,7 +318,7 @@ TEST_CASE("A rank that has no memory for keys that it announces declines them, a
     const Rank last(manager.ranks() - 1);
     rlimit before{};
     getrlimit(RLIMIT_DATA, &before);
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       const std::vector<float> ones(kLength, 1);
       std::vector<float> value(kLength);
       const auto keys = copied_keys(false, many, worker.ranks());

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "lapse/core/not_finite_update.hpp"
-#include "lapse/store/row_norm.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/store/update_rules/row_norm.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_rule_reference.hpp"
 #include "test/support/catch.hpp"
@@ -43,7 +44,7 @@ void check_copies(ParameterManager& manager, const UpdateRule& rule, bool sparse
   options.max_push_norm = kMaxNorm;
   const auto table = manager.create_table<float>(options);
   constexpr std::size_t kTurns = 8;
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     const auto keys = copied_keys(sparse, kKeys, worker.ranks());
     RuleReference<float> reference(rule, kLength, options.initialiser, options.seed);
     make_local(worker, table, keys);

@@ -1,5 +1,6 @@
 // A parameter manager and its workers: life, phases, clocks, statistics.
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/statistics.hpp"
 
 #include <mpi.h>
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t kKeys = 60;
 TEST_CASE("A worker of a manager is a worker of its server, with a clock and intents") {
   ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-  manager.run_workers(2, [&](Worker& worker) {
+  manager.run_workers(2, [&](IntentWorker& worker) {
     const auto keys = key_range(0, kKeys);
     expect(worker.current_clock() == Clock(0), "a clock at 0");
     worker.intent(table, keys, Clock(0), Clock(3));
@@ -67,7 +68,7 @@ TEST_CASE("Ranks that call close and ranks whose destructor closes end a manager
   for (const bool first_calls : {true, false}) {
     ParameterManager manager(MPI_COMM_WORLD);
     const auto table = manager.create_table<float>({.keys = kKeys});
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       worker.intent(table, Key(1), Clock(0), Clock(1));
       worker.advance_clock();
     });
@@ -79,7 +80,7 @@ TEST_CASE("Clocks go on from phase to phase, by the number of the worker") {
   ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.keys = kKeys});
   const auto advance = [&](std::int32_t workers, std::vector<std::int64_t> before) {
-    manager.run_workers(workers, [&](Worker& worker) {
+    manager.run_workers(workers, [&](IntentWorker& worker) {
       expect(worker.current_clock() == Clock(before[worker.local_index()]), "the clock of the last phase");
       worker.intent(table, Key(1), worker.current_clock(), Clock(1000));
       worker.advance_clock();
@@ -95,7 +96,7 @@ TEST_CASE("Clocks go on from phase to phase, by the number of the worker") {
 TEST_CASE("A loader's thread signals intents for its worker") {
   ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.keys = kKeys, .length = 4});
-  manager.run_workers(2, [&](Worker& worker) {
+  manager.run_workers(2, [&](IntentWorker& worker) {
     constexpr std::int64_t kBatches = 200;
     std::thread loader([&table, loader = worker.loader()] {
       for (std::int64_t batch = 0; batch < kBatches; ++batch) {
@@ -121,7 +122,7 @@ TEST_CASE("Tables of a manager are eventual unless their options say otherwise")
   const auto by_server = manager.server().create_table<float>({.keys = kKeys});
   const auto assigned =
       manager.create_table<float>({.keys = kKeys, .update_rule = lapse::UpdateRule::assign()});
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     for (const auto& table : {sequential, by_server, assigned}) {
       worker.intent(table, key_range(0, kKeys), Clock(0), Clock(10));
       worker.push(table, Key(5), std::vector<float>{1});
@@ -152,7 +153,7 @@ TEST_CASE("Every technique runs the same program") {
     counts[3] = 1000;
     manager.set_frequencies(table, counts);
     for (int phase = 0; phase < 2; ++phase) {
-      manager.run_workers(1, [&](Worker& worker) {
+      manager.run_workers(1, [&](IntentWorker& worker) {
         const std::int64_t begin = worker.current_clock().value();
         const std::vector<std::int64_t> one{1};
         for (std::int64_t clock = begin; clock < begin + 20; ++clock) {
@@ -169,7 +170,7 @@ TEST_CASE("Every technique runs the same program") {
     }
     std::int64_t sum = 0;
     std::int64_t sparse_sum = 0;
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       std::vector<std::int64_t> value(1);
       for (std::uint64_t key = 0; key < kKeys; ++key) {
         worker.pull(table, Key(key), value).wait();
@@ -196,7 +197,7 @@ TEST_CASE("Every worker that wants keys comes to have them in memory, and all pu
     counts[7] = 1000;
     manager.set_frequencies(table, counts);
     const std::vector<Key> keys = technique == Technique::nups ? key_range(7, 8) : key_range(0, kKeys);
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       worker.intent(table, keys, Clock(0), Clock(1'000'000'000));
       std::vector<std::int64_t> value(1);
       for (const Key key : keys) {
@@ -224,8 +225,8 @@ TEST_CASE("Two managers and a server live side by side") {
   const auto a = first.create_table<float>({.keys = kKeys});
   const auto b = second.create_table<float>({.keys = kKeys});
   for (int round = 0; round < 3; ++round) {
-    first.run_workers(1, [&](Worker& worker) { worker.intent(a, Key(1), Clock(0), Clock(100)); });
-    second.run_workers(1, [&](Worker& worker) { worker.intent(b, Key(1), Clock(0), Clock(100)); });
+    first.run_workers(1, [&](IntentWorker& worker) { worker.intent(a, Key(1), Clock(0), Clock(100)); });
+    second.run_workers(1, [&](IntentWorker& worker) { worker.intent(b, Key(1), Clock(0), Clock(100)); });
   }
   first.close();
   server.close();

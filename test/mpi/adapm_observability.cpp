@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "adapm/parameter_manager.hpp"
-#include "lapse/core/access_shares.hpp"
-#include "lapse/core/copy_series.hpp"
 #include "lapse/core/hooks.hpp"
+#include "lapse/core/statistics/access_shares.hpp"
+#include "lapse/core/statistics/copy_series.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
@@ -29,7 +29,7 @@ TEST_CASE("Operations are counted, on one key or many, and those that sent a mes
   ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::static_partitioning));
   const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
   constexpr std::uint64_t kOne = 5;
-  manager.run_workers(2, [&](Worker& worker) {
+  manager.run_workers(2, [&](IntentWorker& worker) {
     const auto all = key_range(0, kKeys);
     std::vector<std::int64_t> values(kKeys);
     const std::vector<std::int64_t> ones(kKeys, 1);
@@ -63,7 +63,7 @@ TEST_CASE("Operations are counted, on one key or many, and those that sent a mes
 TEST_CASE("Messages are counted by kind: what ranks send is what ranks receive, byte by byte") {
   ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::adaptive));
   const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-  manager.run_workers(2, [&](Worker& worker) {
+  manager.run_workers(2, [&](IntentWorker& worker) {
     const auto keys = key_range(0, kKeys);
     worker.intent(table, keys, Clock(0), Clock(20));
     std::vector<std::int64_t> values(kKeys);
@@ -97,7 +97,7 @@ TEST_CASE("Messages are counted by kind: what ranks send is what ranks receive, 
 TEST_CASE("The staleness of copies at reading is counted, and how many copies there were over time") {
   ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::full_replication));
   const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     std::vector<std::int64_t> value(1);
     std::vector<std::int64_t> values(kKeys);
     const auto keys = key_range(0, kKeys);
@@ -143,7 +143,7 @@ TEST_CASE("Intents without effect get one warning when the manager is closed, on
     {
       ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::adaptive));
       const auto table = manager.create_table<float>({.name = "weights", .keys = kKeys});
-      manager.run_workers(2, [&](Worker& worker) {
+      manager.run_workers(2, [&](IntentWorker& worker) {
         const std::int64_t clock = worker.current_clock().value();
         if (signals == Signals::ended || signals == Signals::as_meant) worker.advance_clock();
         if (signals == Signals::none) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
 
@@ -32,7 +33,7 @@ std::uint64_t domains() {
 }
 
 // Intents, pushes and clocks of every worker; returns how much each has added to each key.
-void work(Worker& worker, const lapse::Table<std::int64_t>& table, const std::vector<Key>& keys) {
+void work(IntentWorker& worker, const lapse::Table<std::int64_t>& table, const std::vector<Key>& keys) {
   const std::int64_t begin = worker.current_clock().value();
   worker.intent(table, keys, Clock(begin), Clock(begin + 1000));
   for (std::int64_t clock = 0; clock < 5; ++clock) {
@@ -42,7 +43,7 @@ void work(Worker& worker, const lapse::Table<std::int64_t>& table, const std::ve
   expect(worker.current_clock() == Clock(begin + 5), "a clock that goes on");
 }
 
-void expect_all(Worker& worker, const lapse::Table<std::int64_t>& table, const std::vector<Key>& keys,
+void expect_all(IntentWorker& worker, const lapse::Table<std::int64_t>& table, const std::vector<Key>& keys,
                 std::int64_t sum) {
   worker.barrier();
   Values values(keys.size());
@@ -68,7 +69,7 @@ TEST_CASE("Intents end with their phase, and so do the copies that they made") {
       const std::int32_t own = workers == 0 && manager.rank().value() == 0 ? 2 : workers;
       const std::int64_t all = workers == 0 ? 2 : workers * manager.ranks();
       sum += 5 * all;
-      manager.run_workers(own, [&](Worker& worker) {
+      manager.run_workers(own, [&](IntentWorker& worker) {
         make_local(worker, table, keys);
         work(worker, table, keys);
         expect_all(worker, table, keys, sum);
@@ -104,7 +105,7 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
     for (const std::int32_t workers : {1, 2, 1}) {
       const TableCounters before = manager.statistics().server.table_total(table.id());
       sum += 5 * workers * manager.ranks();
-      manager.run_workers(workers, [&](Worker& worker) {
+      manager.run_workers(workers, [&](IntentWorker& worker) {
         if (before.copies_in > 0)
           for (const Key key : keys)
             expect(worker.locality(table, key) == lapse::Locality::local, "a copy of the last phase");
@@ -129,7 +130,7 @@ TEST_CASE("A technique that does not replicate a key never has a copy of it") {
     ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
     const auto keys = copied_keys(false, kKeys, manager.ranks());
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       work(worker, table, keys);
       expect_all(worker, table, keys, 5 * manager.ranks());
     });
@@ -145,7 +146,7 @@ TEST_CASE("Rounds follow by themselves, from the first phase on") {
   ParameterManager manager(MPI_COMM_WORLD, Options::from_environment());
   const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
   for (int phase = 0; phase < 2; ++phase) {
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       const std::vector<Key> keys = copied_keys(false, kKeys, manager.ranks());
       const Clock now = worker.current_clock();
       worker.intent(table, keys, now, Clock(now.value() + 1));
@@ -171,7 +172,7 @@ TEST_CASE("Managers with copies of their own work by turns in one process") {
   const auto b = second.create_table<std::int64_t>(copied_table(false, kKeys, first.ranks()));
   const auto keys = copied_keys(false, kKeys, first.ranks());
   for (int phase = 1; phase <= 3; ++phase) {
-    first.run_workers(1, [&](Worker& worker) {
+    first.run_workers(1, [&](IntentWorker& worker) {
       make_local(worker, a, keys);
       work(worker, a, keys);
       bool refused = false;
@@ -183,7 +184,7 @@ TEST_CASE("Managers with copies of their own work by turns in one process") {
       expect(refused, "a table of the other manager is refused");
       expect_all(worker, a, keys, 5 * phase * static_cast<std::int64_t>(worker.count()));
     });
-    second.run_workers(2, [&](Worker& worker) {
+    second.run_workers(2, [&](IntentWorker& worker) {
       work(worker, b, keys);
       expect_all(worker, b, keys, 5 * phase * static_cast<std::int64_t>(worker.count()));
     });
@@ -192,14 +193,14 @@ TEST_CASE("Managers with copies of their own work by turns in one process") {
   CHECK(second.statistics().server.table_total(b.id()).copies_here == (domains() - 1) * kKeys);
   first.close();
   CHECK(second.statistics().server.table_total(b.id()).copies_here == (domains() - 1) * kKeys);
-  second.run_workers(1, [&](Worker& worker) { work(worker, b, keys); });
+  second.run_workers(1, [&](IntentWorker& worker) { work(worker, b, keys); });
   second.close();
 }
 
 TEST_CASE("A worker of a manager that the application has kept refuses calls after its end") {
   ParameterManager manager(MPI_COMM_WORLD, Options::from_environment());
   const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
-  Worker* kept = nullptr;
+  IntentWorker* kept = nullptr;
   const auto check = [&] {
     Values value{0};
     CHECK_THROWS_AS(kept->push(table, Key(0), value), lapse::UsageError);
@@ -207,13 +208,13 @@ TEST_CASE("A worker of a manager that the application has kept refuses calls aft
     CHECK_THROWS_AS(kept->advance_clock(), lapse::UsageError);
     CHECK_THROWS_AS(kept->barrier(), lapse::UsageError);
   };
-  manager.run_here([&](Worker& worker) { kept = &worker; });
+  manager.run_here([&](IntentWorker& worker) { kept = &worker; });
   check();
   // Intents are those of the phase, not of the thread.
   CHECK_THROWS_AS(kept->intent(table, Key(0), Clock(0), Clock(100)), lapse::UsageError);
-  manager.run_here([&](Worker&) { check(); });
+  manager.run_here([&](IntentWorker&) { check(); });
   manager.start_progress(1);
-  AttachedWorker attached = manager.attach();
+  AttachedIntentWorker attached = manager.attach();
   kept = &*attached;
   attached.detach();
   check();

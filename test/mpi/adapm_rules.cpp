@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 
+#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_rule_reference.hpp"
@@ -101,7 +102,7 @@ void check_pushes(ParameterManager& manager, const UpdateRule& rule, bool sparse
   const TableOptions options = options_of(rule, sparse, manager.ranks());
   const auto table = manager.create_table<T>(options);
   const bool scaled = rule.accepts_scale(lapse::element_type<T>());
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     const auto keys = copied_keys(sparse, kKeys, worker.ranks());
     RuleReference<T> reference(rule, kLength, options.initialiser, options.seed);
     make_local(worker, table, keys);
@@ -159,7 +160,7 @@ template <Element T>
 void check_merges(ParameterManager& manager, const Rule<T>& rule) {
   const TableOptions options = options_of(rule.rule, false, manager.ranks());
   const auto table = manager.create_table<T>(options);
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     const auto keys = copied_keys(false, kKeys, worker.ranks());
     make_local(worker, table, keys);
     std::mt19937_64 random(42);

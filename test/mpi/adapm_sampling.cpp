@@ -12,6 +12,7 @@
 
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/adapm_samples.hpp"
 #include "test/support/catch.hpp"
@@ -54,7 +55,8 @@ class SampleQueue {
 };
 
 // A worker takes samples that its loader prepares, checks them and adds 1 to each key that came.
-void use_samples(Worker& worker, const Sampler<std::int64_t>& sampler, std::uint64_t stride, bool different) {
+void use_samples(IntentWorker& worker, const Sampler<std::int64_t>& sampler, std::uint64_t stride,
+                 bool different) {
   constexpr std::int64_t kSamples = 40;
   constexpr std::size_t kSampleKeys = 25;
   SampleQueue queue;
@@ -117,8 +119,8 @@ TEST_CASE("Samples of every scheme have keys of the support and their values, an
                                                      .postpone = postpone,
                                                      .pool_keys = 40,
                                                      .pool_uses = 3});
-        manager.run_workers(2,
-                            [&](Worker& worker) { use_samples(worker, sampler, stride, !with_replacement); });
+        manager.run_workers(
+            2, [&](IntentWorker& worker) { use_samples(worker, sampler, stride, !with_replacement); });
         const Statistics statistics = manager.statistics();
         const IntentCounters intents = statistics.intents.total();
         CHECK(intents.samples - before.samples == 40 * workers);
@@ -142,7 +144,7 @@ TEST_CASE("Samples are dropped, moved and left unused without harm, also after t
     const auto table = manager.create_table<std::int64_t>(sampled_table(false));
     for (const SamplingScheme scheme : kSamplingSchemes) {
       const auto sampler = manager.create_sampler(table, distribution_of(1), {.scheme = scheme});
-      manager.run_workers(1, [&](Worker& worker) {
+      manager.run_workers(1, [&](IntentWorker& worker) {
         for (std::int64_t i = 0; i < 200; ++i) {
           auto first = worker.prepare_sample(sampler, 5, Clock(i), Clock(i + 3));
           auto second = worker.prepare_sample(sampler, 5, Clock(i), Clock(i + 3));

@@ -8,6 +8,7 @@
 
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/adapm_samples.hpp"
 #include "test/support/catch.hpp"
@@ -36,7 +37,7 @@ std::vector<std::vector<KeyList>> drawn_keys(const Options& options,
     samplers.push_back(manager.create_sampler(table, distribution_of(1), sampling));
   std::vector<std::vector<KeyList>> all(samplers.size(), std::vector<KeyList>(4));
   for (const std::size_t phase : {0, 1}) {
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       const Clock begin = worker.current_clock();
       for (std::int64_t clock = begin.value(); clock < begin.value() + 20; ++clock) {
         for (std::size_t i = 0; i < samplers.size(); ++i) {
@@ -115,7 +116,7 @@ TEST_CASE("The scheme local accesses memory alone, where a key of the support is
     const auto of_rank_0 = manager.create_sampler(table, Distribution::weighted(weights), options);
     const bool far =
         !lapse::test::share_memory(lapse::test::domains_of_world(), manager.rank(), lapse::Rank(0));
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       const std::size_t count = with_replacement ? 15 : 5;  // Without, few are left.
       for (int i = 0; i < 50; ++i) {
         KeyList keys(count);
@@ -129,7 +130,7 @@ TEST_CASE("The scheme local accesses memory alone, where a key of the support is
     });
     CHECK(manager.statistics().intents.total().remote_draws == 0);
     CHECK(manager.statistics().server.table_total(table.id()).remote_pulls == 0);
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       KeyList keys(15);
       Values values(15);
       for (int i = 0; i < 10; ++i) {
@@ -151,7 +152,7 @@ TEST_CASE("Keys that were announced come before they are pulled") {
     const auto table = manager.create_table<std::int64_t>(sampled_table(false));
     const auto sampler =
         manager.create_sampler(table, distribution_of(1), {.scheme = scheme, .pool_keys = 20});
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       auto sample = worker.prepare_sample(sampler, 30, Clock(0), Clock(1'000'000'000));
       KeyList keys(30);
       worker.take_keys(sample, keys);
@@ -176,7 +177,7 @@ TEST_CASE("With the option postpone, keys that are not local come last") {
   const auto sampler = manager.create_sampler(table, Distribution::uniform({Key(0), Key(kSampledKeys)}),
                                               {.scheme = SamplingScheme::naive, .postpone = true});
   const bool is_one_domain = lapse::test::domains_of_world().domains() == 1;
-  manager.run_workers(1, [&](Worker& worker) {
+  manager.run_workers(1, [&](IntentWorker& worker) {
     constexpr std::size_t kSampled = 200;
     auto sample = worker.prepare_sample(sampler, kSampled, Clock(0), Clock(1));
     KeyList keys(kSampled);

@@ -7,8 +7,9 @@
 #include <random>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi/collectives.hpp"
-#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/transport/mpi/library/collectives.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/stops_now_and_then.hpp"
@@ -51,7 +52,7 @@ class Rounds {
   Rounds(const lapse::Table<std::int64_t>& table, std::int32_t ranks, bool announces, bool moves)
       : table_(table), keys_(copied_keys(false, kKeys, ranks)), announces_(announces), moves_(moves) {}
 
-  void run(Worker& worker, int rounds, std::uint64_t seed) const {
+  void run(IntentWorker& worker, int rounds, std::uint64_t seed) const {
     std::mt19937_64 random(seed * 1000 + worker.index());
     for (int round = 0; round < rounds; ++round) {
       if (announces_) announce(worker, random);
@@ -80,14 +81,14 @@ class Rounds {
   }
 
  private:
-  void announce(Worker& worker, std::mt19937_64& random) const {
+  void announce(IntentWorker& worker, std::mt19937_64& random) const {
     for (int i = 0; i < 4; ++i) {
       const auto start = Clock(worker.current_clock().value() + static_cast<std::int64_t>(random() % 4));
       worker.intent(table_, keys_[random() % kKeys], start, Clock(start.value() + 3));
     }
     worker.advance_clock();
   }
-  void push(Worker& worker, std::mt19937_64& random) const {
+  void push(IntentWorker& worker, std::mt19937_64& random) const {
     for (int i = 0; i < 50; ++i) {
       const auto more = static_cast<std::int64_t>(random() % 100);
       worker.push(table_, keys_[random() % kKeys], std::vector<std::int64_t>{more});
@@ -102,12 +103,12 @@ class Rounds {
   mutable std::vector<std::int64_t> pushed_ = std::vector<std::int64_t>(64);  // by worker
 };
 
-void check_failed(const std::function<void(Worker&, const lapse::Table<std::int64_t>&)>& f,
+void check_failed(const std::function<void(IntentWorker&, const lapse::Table<std::int64_t>&)>& f,
                   std::string_view expected) {
   ParameterManager manager(MPI_COMM_WORLD, copies_by_intents());
   const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
   const std::string text = thrown_text<PeerFailed>([&] {
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
       f(worker, table);
     });
@@ -135,7 +136,7 @@ TEST_CASE("After wait_sync pushes are in the main copies, and copies are as new 
     ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, ranks));
     const Rounds rounds(table, ranks, announces, announces);
-    manager.run_workers(seed % 3 == 0 ? 2 : 1, [&](Worker& worker) {
+    manager.run_workers(seed % 3 == 0 ? 2 : 1, [&](IntentWorker& worker) {
       if (!announces) make_local(worker, table, copied_keys(false, kKeys, ranks));
       rounds.run(worker, 10, seed);
     });
@@ -150,7 +151,7 @@ TEST_CASE("wait_sync of a few workers, in a phase with ranks that have none") {
     ParameterManager manager(MPI_COMM_WORLD, copies_by_intents());
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
     const Rounds rounds(table, manager.ranks(), false, true);
-    manager.run_workers(rank_of_world() % 2 == parity ? 2 : 0, [&](Worker& worker) {
+    manager.run_workers(rank_of_world() % 2 == parity ? 2 : 0, [&](IntentWorker& worker) {
       make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
       rounds.run(worker, 20, 1);
       // The others are in a barrier.
@@ -168,13 +169,13 @@ TEST_CASE("wait_sync of a few workers, in a phase with ranks that have none") {
 
 TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others") {
   check_failed(
-      [](Worker& worker, const lapse::Table<std::int64_t>&) {
+      [](IntentWorker& worker, const lapse::Table<std::int64_t>&) {
         if (worker.index() + 1 == worker.count()) throw std::runtime_error("before the sync_barrier");
         worker.sync_barrier();
       },
       "before the sync_barrier");
   check_failed(
-      [](Worker& worker, const lapse::Table<std::int64_t>& table) {
+      [](IntentWorker& worker, const lapse::Table<std::int64_t>& table) {
         for (int i = 0;; ++i) {
           worker.push(table, Key(static_cast<std::uint64_t>(i) % kKeys), std::vector<std::int64_t>{1});
           if (worker.index() + 1 == worker.count() && i == 50) throw std::runtime_error("between two waits");
@@ -184,7 +185,7 @@ TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others
       "between two waits");
   // Copies are not refreshed while their main copy is leased, so the others wait.
   check_failed(
-      [](Worker& worker, const lapse::Table<std::int64_t>& table) {
+      [](IntentWorker& worker, const lapse::Table<std::int64_t>& table) {
         const std::vector<Key> key{Key(0)};
         if (worker.index() + 1 == worker.count()) {
           const Lease lease = worker.lease(table, key);

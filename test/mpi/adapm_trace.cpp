@@ -10,6 +10,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -74,7 +75,7 @@ TEST_CASE("A trace has every want, change of role and access of a traced key, an
   {
     ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-    manager.run_workers(2, [&](Worker& worker) {
+    manager.run_workers(2, [&](IntentWorker& worker) {
       std::vector<std::int64_t> values(kKeys);
       const auto keys = key_range(0, kKeys);
       for (std::int64_t clock = 0; clock < kClocks; ++clock) {
@@ -87,7 +88,7 @@ TEST_CASE("A trace has every want, change of role and access of a traced key, an
       worker.sync_barrier();
     });
     std::int64_t sum = 0;
-    manager.run_workers(1, [&](Worker& worker) {
+    manager.run_workers(1, [&](IntentWorker& worker) {
       std::vector<std::int64_t> value(1);
       worker.pull(table, Key(7), value).wait();
       sum = value[0];
@@ -153,7 +154,7 @@ TEST_CASE("Statistics are written when the manager is closed, where the options 
   {
     ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<float>({.name = "weights", .keys = kKeys});
-    manager.run_workers(1, [&](Worker& worker) { worker.push(table, Key(1), std::vector<float>{1}); });
+    manager.run_workers(1, [&](IntentWorker& worker) { worker.push(table, Key(1), std::vector<float>{1}); });
     manager.close();
   }
   int rank = 0;

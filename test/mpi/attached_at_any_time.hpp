@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/mpi/server_expect.hpp"
 

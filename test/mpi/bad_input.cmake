@@ -1,13 +1,13 @@
 lapse_test(test_bad_input
   SOURCES bad_input_calls.cpp bad_input_collectives.cpp bad_input_failures.cpp bad_input_tables.cpp
-  DEPENDS lapse::ps
+  DEPENDS lapse::jobs
   RANKS 1 2 3
   DOMAINS rank 2
   TIMEOUT 60)
 
 # Programs that end, or that initialise MPI, in ways the main function of the tests does not: one case for each
 # run. bad_input_program.sh checks how the job ends and what it says.
-lapse_program(bad_input_program SOURCES bad_input_program.cpp DEPENDS lapse::ps)
+lapse_program(bad_input_program SOURCES bad_input_program.cpp DEPENDS lapse::jobs)
 function(lapse_bad_input_case case ranks status text)
   # They wait for MPI to start and end for most of their time: two at a time.
   lapse_add_test(bad_input.${case}

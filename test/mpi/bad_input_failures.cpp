@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

@@ -1,5 +1,5 @@
 // Checkpoints are loaded as they were saved, by any number of ranks.
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 
 #include <mpi.h>
 

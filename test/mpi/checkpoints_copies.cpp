@@ -22,7 +22,7 @@ TEST_CASE("Copies are merged before they are saved, and refreshed after loading"
       Checkpoints checkpoints(manager.server(), {.folder = folder.path()});
       checkpoints.add(table);
       const auto push = [&](std::int64_t update) {
-        manager.run_workers(1, [&](adapm::Worker& worker) {
+        manager.run_workers(1, [&](adapm::IntentWorker& worker) {
           worker.intent(table, keys, worker.current_clock(), Clock(worker.current_clock().value() + 20));
           for (int round = 0; round < 10; ++round) {
             worker.push(table, keys, std::vector<std::int64_t>(keys.size(), update));
@@ -31,7 +31,7 @@ TEST_CASE("Copies are merged before they are saved, and refreshed after loading"
         });
       };
       const auto expect_all = [&](std::int64_t value) {
-        manager.run_workers(1, [&](adapm::Worker& worker) {
+        manager.run_workers(1, [&](adapm::IntentWorker& worker) {
           std::vector<std::int64_t> values(keys.size());
           worker.pull(table, keys, values).wait();
           expect(values == std::vector<std::int64_t>(keys.size(), value),

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/server_expect.hpp"
 

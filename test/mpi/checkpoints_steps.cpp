@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
-#include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/jobs/checkpoint_agreement.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/standard_error.hpp"

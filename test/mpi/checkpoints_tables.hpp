@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 #include "test/mpi/server_expect.hpp"
 
 namespace lapse::test {

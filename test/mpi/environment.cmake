@@ -1,4 +1,4 @@
-lapse_program(environment_program SOURCES environment_program.cpp DEPENDS lapse::ps)
+lapse_program(environment_program SOURCES environment_program.cpp DEPENDS lapse::jobs)
 # They wait for MPI to start and end for most of their time: two at a time.
 foreach(case IN ITEMS variables slurm_parts slurm_alone slurm_step other_launcher plain_init level_by_variable after_finalize)
   lapse_add_test(environment.${case}

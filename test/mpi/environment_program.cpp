@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/case_program.hpp"

@@ -20,9 +20,13 @@
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/io/prefetching_loader.hpp"
-#include "lapse/ps/checkpoints.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/io/loading/prefetching_loader.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/jobs/job_control.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/server_expect.hpp"
 
@@ -154,8 +158,8 @@ void add_and_check(Worker& worker, const Numbers& table, std::int64_t before) {
 void between_phases(adapm::ParameterManager& manager, const Numbers& table) {
   in_child("calls between phases", [&] {
     use_server(manager.server(), table);
-    expect_refused("a phase", [&] { manager.run_workers(1, [](adapm::Worker&) {}); });
-    expect_refused("run_here of the manager", [&] { manager.run_here([](adapm::Worker&) {}); });
+    expect_refused("a phase", [&] { manager.run_workers(1, [](adapm::IntentWorker&) {}); });
+    expect_refused("run_here of the manager", [&] { manager.run_here([](adapm::IntentWorker&) {}); });
     expect_refused("start_progress of the manager", [&] { manager.start_progress(1); });
     expect_refused("statistics of the manager", [&] { manager.statistics(); });
     expect_refused("create_sampler", [&] {
@@ -170,7 +174,7 @@ void in_run_here(adapm::ParameterManager& manager, const Numbers& table) {
   const pid_t parent = getpid();
   pid_t child = 0;
   try {
-    manager.run_here([&](adapm::Worker& worker) {
+    manager.run_here([&](adapm::IntentWorker& worker) {
       add_and_check(worker, table, 0);
       child = fork();
       if (child == 0) {
@@ -194,7 +198,7 @@ void in_run_here(adapm::ParameterManager& manager, const Numbers& table) {
 
 // Children of threads of the server: what they leave the function for is not there.
 void in_run_workers(adapm::ParameterManager& manager, const Numbers& table, std::int64_t before) {
-  manager.run_workers(2, [&](adapm::Worker& worker) {
+  manager.run_workers(2, [&](adapm::IntentWorker& worker) {
     add_and_check(worker, table, before);
     if (worker.local_index() == 0) {
       in_child("a worker of run_workers", [&] { use_worker(worker, table); });
@@ -217,8 +221,8 @@ void with_handles(adapm::ParameterManager& manager, const Numbers& table, std::i
   const auto sampler = manager.create_sampler(table, adapm::Distribution::uniform({Key(0), Key(kKeys)}));
   manager.start_progress(1);
   {
-    std::optional<adapm::AttachedWorker> attached(manager.attach());
-    adapm::Worker& worker = **attached;
+    std::optional<adapm::AttachedIntentWorker> attached(manager.attach());
+    adapm::IntentWorker& worker = **attached;
     add_and_check(worker, table, before);
     io::PrefetchingLoader<int> loader({.ahead = 2}, [&](int& batch, std::uint64_t number) {
       batch = static_cast<int>(number);
@@ -315,7 +319,7 @@ bool run(const std::string& folder) {
   }
   expect_status(child, kLeft, "leaving main");
   server.run_here([&](Worker& worker) { add_and_check(worker, other, 0); });
-  manager.run_here([&](adapm::Worker& worker) { add_and_check(worker, table, 8 * ranks); });
+  manager.run_here([&](adapm::IntentWorker& worker) { add_and_check(worker, table, 8 * ranks); });
   server.close();
   manager.close();
   return false;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/support/catch.hpp"

@@ -6,7 +6,7 @@
 
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/shuffle.hpp"
+#include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::test {
 

@@ -1,5 +1,5 @@
 # Thread levels other than the one the main function of the tests asks for.
-lapse_program(lifecycle_program SOURCES lifecycle_program.cpp DEPENDS lapse::ps)
+lapse_program(lifecycle_program SOURCES lifecycle_program.cpp DEPENDS lapse::jobs)
 foreach(level IN ITEMS funneled multiple)
   lapse_add_test(lifecycle.${level}
     COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} 3

@@ -1,6 +1,6 @@
 lapse_test(lookups
   SOURCES lookups.cpp
-  DEPENDS lapse::ps fmt::fmt
+  DEPENDS lapse::jobs fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2
   TIMEOUT 60)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 #include "test/mpi/server_domains.hpp"

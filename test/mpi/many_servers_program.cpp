@@ -102,7 +102,7 @@ void use_one(int number, MPI_Comm part) {
     server.close();
   } else {
     adapm::ParameterManager manager(MPI_COMM_WORLD);
-    use<adapm::ParameterManager, adapm::Worker>(manager);
+    use<adapm::ParameterManager, adapm::IntentWorker>(manager);
     if (number % 4 == 1) manager.close();  // Else its destructor does.
   }
 }

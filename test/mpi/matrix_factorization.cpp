@@ -12,7 +12,7 @@
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/io/npy_reader.hpp"
+#include "lapse/io/npy/npy_reader.hpp"
 #include "test/mpi/matrix_factorization_array.hpp"
 #include "test/mpi/matrix_factorization_setup.hpp"
 #include "test/mpi/server_domains.hpp"

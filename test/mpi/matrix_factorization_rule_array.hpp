@@ -11,7 +11,7 @@
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
-#include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 
 namespace lapse::test {
 

@@ -1,6 +1,6 @@
 # The program in README.md is compiled and run.
 lapse_example_in(README.md readme_example.cpp)
-lapse_program(readme_example SOURCES "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp" DEPENDS lapse::ps)
+lapse_program(readme_example SOURCES "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp" DEPENDS lapse::jobs)
 foreach(ranks IN ITEMS 1 3)
   lapse_processors(processors ${ranks})
   math(EXPR workers "2 * ${ranks}")

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi/lock.hpp"
-#include "lapse/transport/mpi/request_bag.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
+#include "lapse/transport/mpi/library/request_bag.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 #include "test/mpi/refused_memory.hpp"
 #include "test/mpi/server_expect.hpp"

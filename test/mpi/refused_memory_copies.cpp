@@ -40,7 +40,7 @@ TEST_CASE("An intent for which memory is refused signals nothing, and the next o
   adapm::ParameterManager manager(std::make_unique<GrantedTransport>(transport),
                                   adapm::Options::from_environment());
   const auto table = manager.create_table<std::int64_t>({.name = "many", .keys = kKeys});
-  manager.run_workers(1, [&](adapm::Worker& worker) {
+  manager.run_workers(1, [&](adapm::IntentWorker& worker) {
     const std::vector<Key> keys = key_range(0, kKeys);
     std::size_t refused = 0;
     for (bool was_refused = true; was_refused;) {

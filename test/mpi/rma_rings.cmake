@@ -7,7 +7,7 @@ lapse_test(rma_rings
 if(LAPSE_WITH_OPEN_MPI)
   lapse_test(rma_rings_faults
     SOURCES rma_rings_faults.cpp
-    DEPENDS lapse::ps fmt::fmt
+    DEPENDS lapse::jobs fmt::fmt
     RANKS 2 3
     TIMEOUT 60)
 endif()

@@ -15,7 +15,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/transport/mpi/mpi_library.hpp"
+#include "lapse/transport/mpi/library/mpi_library.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"

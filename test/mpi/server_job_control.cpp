@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/job_control.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

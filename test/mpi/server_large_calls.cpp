@@ -9,8 +9,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/limits.hpp"
-#include "lapse/protocol/operation_state.hpp"
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"

@@ -8,6 +8,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"

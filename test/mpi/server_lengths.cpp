@@ -5,6 +5,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/mpi/server_rule_reference.hpp"
 #include "test/support/catch.hpp"

@@ -7,7 +7,10 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/hooks.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/directory/home_map.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

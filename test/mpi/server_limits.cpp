@@ -9,8 +9,10 @@
 
 #include "lapse/core/not_finite_update.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/store/row_norm.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
+#include "lapse/store/update_rules/row_norm.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/mpi/server_rule_reference.hpp"
 #include "test/support/catch.hpp"

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

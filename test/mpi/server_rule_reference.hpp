@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "lapse/store/initialiser.hpp"
-#include "lapse/store/update_kernel.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
+#include "lapse/store/values/initialiser.hpp"
 
 namespace lapse::test {
 

@@ -8,6 +8,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/mpi/server_rule_reference.hpp"

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 

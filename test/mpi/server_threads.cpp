@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/support/catch.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/server_expect.hpp"
 
 namespace lapse::test {
@@ -21,7 +22,7 @@ void copies_in_little_memory() {
       {.name = "values", .keys = 2400, .length = kLength, .home = HomeMapKind::range});
   const auto keys = key_range(0, table.keys());
   for (int phase = 1; phase <= 2; ++phase) {
-    manager.run_workers(1, [&](adapm::Worker& worker) {
+    manager.run_workers(1, [&](adapm::IntentWorker& worker) {
       const std::int64_t begin = worker.current_clock().value();
       const std::vector<float> ones(kLength, 1);
       for (std::uint64_t first = 0; first < keys.size(); first += 100) {
@@ -55,7 +56,7 @@ void copies_in_little_memory() {
 void killed_in_rounds() {
   ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.name = "values", .keys = 1000, .length = 256});
-  manager.run_workers(1, [&](adapm::Worker& worker) {
+  manager.run_workers(1, [&](adapm::IntentWorker& worker) {
     const auto keys = key_range(0, table.keys());
     const std::vector<float> ones(keys.size() * table.length(), 1);
     worker.intent(table, keys, Clock(0), Clock(1'000'000'000));

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/case_program.hpp"

@@ -16,7 +16,8 @@
 #include <string>
 
 #include "adapm/parameter_manager.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/jobs/checkpoints.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/soak_memory.hpp"
 #include "test/mpi/soak_tables.hpp"

@@ -11,7 +11,9 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/ps/checkpoints.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
 #include "test/mpi/server_expect.hpp"
 
 namespace lapse::test {
@@ -61,7 +63,7 @@ class SoakTables {
 
   // A part of a phase, by every worker: `batches` batches of random calls; what they change is added to
   // `changes`. `sums`: what the tables held when the phase began.
-  void work(adapm::Worker& worker, std::uint64_t seed, int batches, const SoakSums& sums,
+  void work(adapm::IntentWorker& worker, std::uint64_t seed, int batches, const SoakSums& sums,
             SoakSums& changes) const;
 
   // Many large pushes at once, by every worker: pools of buffers and of operations, which keep what they once
@@ -116,7 +118,7 @@ class SoakTables {
 
 class SoakTables::Calls {
  public:
-  Calls(const SoakTables& tables, adapm::Worker& worker, std::uint64_t seed, const SoakSums& sums,
+  Calls(const SoakTables& tables, adapm::IntentWorker& worker, std::uint64_t seed, const SoakSums& sums,
         SoakSums& changes)
       : tables_(tables), worker_(worker), random_(seed), sums_(sums), changes_(changes) {}
 
@@ -267,7 +269,7 @@ class SoakTables::Calls {
   }
 
   const SoakTables& tables_;
-  adapm::Worker& worker_;
+  adapm::IntentWorker& worker_;
   std::uint64_t random_;
   const SoakSums& sums_;
   SoakSums& changes_;
@@ -283,8 +285,8 @@ inline void SoakTables::burst(Worker& worker, SoakSums& changes) const {
   worker.wait_all();
 }
 
-inline void SoakTables::work(adapm::Worker& worker, std::uint64_t seed, int batches, const SoakSums& sums,
-                             SoakSums& changes) const {
+inline void SoakTables::work(adapm::IntentWorker& worker, std::uint64_t seed, int batches,
+                             const SoakSums& sums, SoakSums& changes) const {
   Calls(*this, worker, mix_bits(seed * 1000 + worker.index()), sums, changes).run(batches);
 }
 
@@ -293,7 +295,7 @@ inline void SoakTables::work(adapm::Worker& worker, std::uint64_t seed, int batc
 inline void run_soak_phase(adapm::ParameterManager& manager, const SoakTables& tables, std::int32_t workers,
                            std::uint64_t seed, int batches, bool bursts, SoakSums& sums) {
   SoakSums next = sums;
-  manager.run_workers(workers, [&](adapm::Worker& worker) {
+  manager.run_workers(workers, [&](adapm::IntentWorker& worker) {
     SoakSums changes = SoakTables::no_sums();
     if (bursts) tables.burst(worker, changes);
     tables.work(worker, seed, batches, sums, changes);

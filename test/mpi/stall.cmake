@@ -1,5 +1,5 @@
 # What a wait that takes too long reports: one case for each run, of ranks that are stopped, late or gone.
-lapse_program(stall_program SOURCES stall_program.cpp DEPENDS lapse::ps)
+lapse_program(stall_program SOURCES stall_program.cpp DEPENDS lapse::jobs)
 lapse_program(stall_copies_program SOURCES stall_copies_program.cpp DEPENDS lapse::adapm)
 # lapse_stall_case(<case> <ranks> [<program>])
 function(lapse_stall_case case ranks)

@@ -22,7 +22,7 @@ const std::vector<std::int64_t> kOne{1};
 enum class Wait { pull, relocation, wait_sync, sync_barrier };
 
 // Until a round has asked for the keys of intents.
-void advance_a_while(adapm::Worker& worker) {
+void advance_a_while(adapm::IntentWorker& worker) {
   const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   while (std::chrono::steady_clock::now() < later) worker.advance_clock();
 }
@@ -38,7 +38,7 @@ void wait(const Job& job, Wait what, std::vector<std::string> texts) {
   texts.push_back(process_of(job, 2));
   texts.emplace_back("does not answer: stopped");
   StallObserver observer(job.rank.value() == 0, texts, [&] { kill(job.processes[2], SIGCONT); });
-  manager.run_workers(job.rank.value() == 2 ? 0 : 1, [&](adapm::Worker& worker) {
+  manager.run_workers(job.rank.value() == 2 ? 0 : 1, [&](adapm::IntentWorker& worker) {
     std::vector<std::int64_t> value(1);
     const auto stop_owner = [&] {
       kill(job.processes[2], SIGSTOP);

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/mpi/stall_case.hpp"
 #include "test/mpi/stall_observer.hpp"

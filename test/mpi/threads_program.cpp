@@ -18,6 +18,8 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/attached_at_any_time.hpp"
 #include "test/mpi/server_expect.hpp"
@@ -212,7 +214,7 @@ void managed(bool threads) {
   adapm::ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   std::int64_t batches = 0;
-  const auto train = [&](adapm::Worker& worker) {
+  const auto train = [&](adapm::IntentWorker& worker) {
     expect(worker.current_clock() == Clock(batches), "the clock of its place");
     const auto keys = lapse::test::key_range(worker.index() * 5 % kKeys, worker.index() * 5 % kKeys + 5);
     const Values ones(keys.size() * kLength, 1);
@@ -240,7 +242,7 @@ void managed(bool threads) {
     manager.run_here(train);
     workers = manager.ranks();
   }
-  manager.run_here([&](adapm::Worker& worker) {
+  manager.run_here([&](adapm::IntentWorker& worker) {
     worker.sync_barrier();
     worker.pull(table, lapse::test::key_range(0, kKeys), sums).wait();
     worker.barrier();

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/host_doorbells.hpp"
-#include "lapse/transport/mpi/lock.hpp"
-#include "lapse/transport/mpi/shared_windows.hpp"
+#include "lapse/transport/host/host_doorbells.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
+#include "lapse/transport/mpi/windows/shared_windows.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

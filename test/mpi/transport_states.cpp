@@ -13,6 +13,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/hooks.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/library/eager_limits.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
 namespace {

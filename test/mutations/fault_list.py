@@ -3,7 +3,7 @@
 A file *.faults describes faults one after the other; an empty line ends each, '#' begins a comment:
 
     [name-of-the-fault]
-    file = lapse/protocol/replication.cpp
+    file = lapse/protocol/modules/replication.cpp
     rule = what it breaks, in a few words
     found = how this fault came into the list
     after = code          (optional: the place is the first one behind this code, which occurs once)

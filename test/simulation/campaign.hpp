@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lapse/core/counters.hpp"
+#include "lapse/core/statistics/counters.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/simulation.hpp"
 

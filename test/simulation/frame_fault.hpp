@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "lapse/protocol/frames.hpp"
-#include "lapse/protocol/table_copies.hpp"
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/host/frames.hpp"
+#include "lapse/protocol/table/table_copies.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 
 namespace lapse::test {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/host/frames.hpp"
 
 namespace lapse::test {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/host/frames.hpp"
 
 namespace lapse::test {
 

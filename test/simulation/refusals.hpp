@@ -12,8 +12,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/store/initialiser.hpp"
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
+#include "lapse/store/values/initialiser.hpp"
 #include "test/support/history_counters.hpp"
 
 namespace lapse::test {

@@ -8,8 +8,8 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
-#include "lapse/transport/remote_reads.hpp"
-#include "lapse/transport/shared_memory.hpp"
+#include "lapse/transport/host/shared_memory.hpp"
+#include "lapse/transport/rma/remote_reads.hpp"
 #include "test/simulation/refusal_client.hpp"
 #include "test/support/summed_gradients.hpp"
 

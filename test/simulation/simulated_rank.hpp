@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "lapse/ps/phase.hpp"
-#include "lapse/ps/table_factory.hpp"
+#include "lapse/ps/access/phase.hpp"
+#include "lapse/ps/tables/table_factory.hpp"
 #include "lapse/ps/worker.hpp"
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/refusals.hpp"
 #include "test/simulation/scenario.hpp"

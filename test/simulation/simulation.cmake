@@ -11,7 +11,7 @@ add_library(lapse_test_histories STATIC
   ../support/random_workload_assignments.cpp
   ../support/random_workload_server.cpp
   ../support/replicas_at_rest.cpp)
-target_link_libraries(lapse_test_histories PUBLIC lapse::ps PRIVATE lapse_settings)
+target_link_libraries(lapse_test_histories PUBLIC lapse::jobs PRIVATE lapse_settings)
 
 # The searches for faults check the simulation itself, for which the build without sanitizers is enough.
 set(simulation_cases "")

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/host/frames.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/simulated_rank.hpp"

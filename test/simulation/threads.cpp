@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/random_workload_server.hpp"

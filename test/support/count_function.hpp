@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lapse/ps/function.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/history_counters.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "lapse/protocol/frame_table.hpp"
+#include "lapse/protocol/host/frame_table.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
 
 namespace lapse::test {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/store/element_type.hpp"
+#include "lapse/store/values/element_type.hpp"
 #include "test/support/history_violation.hpp"
 
 namespace lapse::test {

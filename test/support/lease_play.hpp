@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/ps/lease_taker.hpp"
+#include "lapse/ps/access/lease_taker.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/random_workload_client.hpp"
 

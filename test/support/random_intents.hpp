@@ -12,7 +12,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/intent_source.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
 #include "test/support/random_workload_client.hpp"
 
 namespace lapse::test {

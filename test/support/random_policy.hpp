@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/management_policy.hpp"
+#include "lapse/protocol/table/management_policy.hpp"
 
 namespace lapse::test {
 

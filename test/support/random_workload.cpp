@@ -1,4 +1,5 @@
 #include "test/support/random_workload.hpp"
+#include "lapse/ps/function.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/count_function.hpp"
 #include "test/support/history_counters.hpp"

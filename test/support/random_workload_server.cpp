@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lapse/ps/function.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/support/random_workload_assignments.hpp"
 #include "test/support/summed_gradients.hpp"

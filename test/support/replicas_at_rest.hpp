@@ -6,7 +6,7 @@
 #include <span>
 
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 
 namespace lapse::test {
 

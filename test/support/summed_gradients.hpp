@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "lapse/store/element_type.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
+#include "lapse/store/values/element_type.hpp"
 
 namespace lapse::test {
 

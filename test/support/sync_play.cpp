@@ -1,6 +1,6 @@
 #include "test/support/sync_play.hpp"
 
-#include "lapse/ps/worker_core.hpp"
+#include "lapse/ps/access/worker_core.hpp"
 
 namespace lapse::test {
 

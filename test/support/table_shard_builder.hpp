@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "lapse/protocol/table_shard.hpp"
-#include "lapse/store/region.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/store/memory/region.hpp"
 
 namespace lapse::test {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "adapm/distribution.hpp"
-#include "adapm/usable_keys.hpp"
+#include "adapm/sampling/usable_keys.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm::test {

@@ -1,6 +1,6 @@
 #include "adapm/intent_counters.hpp"
 
-#include "adapm/intent_effect.hpp"
+#include "adapm/intents/intent_effect.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "adapm/intent_queue.hpp"
+#include "adapm/intents/intent_queue.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "adapm/key_frequencies.hpp"
+#include "adapm/intents/key_frequencies.hpp"
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"

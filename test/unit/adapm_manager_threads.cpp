@@ -12,6 +12,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/core/statistics.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
@@ -54,7 +55,7 @@ void load(const IntentHandle& intents, const lapse::Table<std::int64_t>& table, 
 }
 
 // Each push adds 1: at the end the sum of all values says whether one was lost or merged twice.
-void work(Worker& worker, const lapse::Table<std::int64_t>& table, std::uint64_t seed) {
+void work(IntentWorker& worker, const lapse::Table<std::int64_t>& table, std::uint64_t seed) {
   std::exception_ptr problem;
   std::thread loader([&, handle = worker.loader()] {
     try {
@@ -99,7 +100,7 @@ Statistics run(const Options& options, std::uint64_t seed) {
         ParameterManager manager(std::make_unique<BorrowedTransport>(network.endpoint(lapse::Rank(rank))),
                                  options);
         const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-        manager.run_workers(kWorkers, [&](Worker& worker) { work(worker, table, seed); });
+        manager.run_workers(kWorkers, [&](IntentWorker& worker) { work(worker, table, seed); });
         Statistics all = manager.statistics();
         if (rank == 0) statistics = std::move(all);
         manager.close();

@@ -1,4 +1,4 @@
-#include "adapm/permanent_wants.hpp"
+#include "adapm/intents/permanent_wants.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_want_recorder.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "adapm/intent_rounds.hpp"
+#include "adapm/intents/intent_rounds.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_want_recorder.hpp"
 

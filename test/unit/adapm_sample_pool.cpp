@@ -1,5 +1,5 @@
 // Pools of keys: what they do to the distribution, and when they are announced.
-#include "adapm/sample_pool.hpp"
+#include "adapm/sampling/sample_pool.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "adapm/distinct_draws.hpp"
+#include "adapm/sampling/distinct_draws.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_draws.hpp"
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "adapm/distinct_draws.hpp"
-#include "adapm/local_draws.hpp"
-#include "adapm/prepared_keys.hpp"
-#include "adapm/sampler_state.hpp"
+#include "adapm/sampling/distinct_draws.hpp"
+#include "adapm/sampling/local_draws.hpp"
+#include "adapm/sampling/prepared_keys.hpp"
+#include "adapm/sampling/sampler_state.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_draws.hpp"

@@ -31,7 +31,7 @@ using Sample = PreparedSample<std::int64_t>;
 
 // Each push adds 1, so the sum of all values is the number of keys that all workers took. Samples of the
 // loader end in the loader, some before the worker is done, and in the worker.
-void work(Worker& worker, const Sampler<std::int64_t>& sampler) {
+void work(IntentWorker& worker, const Sampler<std::int64_t>& sampler) {
   std::mutex mutex;
   std::vector<Sample> ready;
   std::exception_ptr problem;
@@ -90,7 +90,7 @@ void run(const SamplingOptions& sampling) {
         const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
         const auto sampler =
             manager.create_sampler(table, Distribution::log_uniform({Key(0), Key(kKeys)}), sampling);
-        manager.run_workers(2, [&](Worker& worker) { work(worker, sampler); });
+        manager.run_workers(2, [&](IntentWorker& worker) { work(worker, sampler); });
         manager.close();
       } catch (...) {
         errors[static_cast<std::size_t>(rank)] = std::current_exception();

@@ -1,4 +1,4 @@
-#include "adapm/techniques.hpp"
+#include "adapm/management/techniques.hpp"
 
 #include "test/support/catch.hpp"
 

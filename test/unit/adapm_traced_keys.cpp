@@ -1,11 +1,11 @@
 // The option that names keys to be traced, and what changes of roles are called.
-#include "adapm/traced_keys.hpp"
+#include "adapm/tracing/traced_keys.hpp"
 
 #include <set>
 #include <string>
 
-#include "adapm/key_trace.hpp"
 #include "adapm/options.hpp"
+#include "adapm/tracing/key_trace.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/protocol/intent_source.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
 
 namespace adapm::test {
 

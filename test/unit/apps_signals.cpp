@@ -12,7 +12,7 @@
 
 #include "apps/common/held_signals.hpp"
 #include "apps/common/termination_watch.hpp"
-#include "lapse/core/signal_watch.hpp"
+#include "lapse/core/process/signal_watch.hpp"
 #include "lapse/core/types.hpp"
 #include "test/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // Numbers that change over time, in bounded memory.
-#include "lapse/core/copy_series.hpp"
+#include "lapse/core/statistics/copy_series.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/core/library_thread.hpp"
+#include "lapse/core/process/library_thread.hpp"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Suggestions for misspelled names.
-#include "lapse/core/nearest_names.hpp"
+#include "lapse/core/options/nearest_names.hpp"
 
 #include <array>
 

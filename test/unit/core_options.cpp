@@ -1,5 +1,5 @@
 // The table of options: reading, printing, ranges, the environment.
-#include "lapse/core/option_table.hpp"
+#include "lapse/core/options/option_table.hpp"
 
 #include <algorithm>
 #include <cctype>

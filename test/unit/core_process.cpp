@@ -1,4 +1,4 @@
-#include "lapse/core/process.hpp"
+#include "lapse/core/process/process.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -11,8 +11,8 @@
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/hooks.hpp"
-#include "lapse/core/region_trace.hpp"
-#include "lapse/core/timed_region.hpp"
+#include "lapse/core/tracing/region_trace.hpp"
+#include "lapse/core/tracing/timed_region.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Hooks;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "lapse/core/access_shares.hpp"
-#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/readable_numbers.hpp"
+#include "lapse/core/statistics/access_shares.hpp"
+#include "lapse/core/statistics/counters.hpp"
+#include "lapse/core/statistics/readable_numbers.hpp"
 #include "test/support/catch.hpp"
 
 using Catch::Matchers::Contains;

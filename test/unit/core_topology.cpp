@@ -1,5 +1,5 @@
 // What the process runs on, and the warnings about it.
-#include "lapse/core/topology.hpp"
+#include "lapse/core/process/topology.hpp"
 
 #include <sched.h>
 

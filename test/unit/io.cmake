@@ -24,9 +24,9 @@ lapse_test(test_io
 lapse_test(test_io_missing
   SOURCES
     io_missing_compression.cpp
-    ${PROJECT_SOURCE_DIR}/lapse/io/gzip_decompressor_missing.cpp
-    ${PROJECT_SOURCE_DIR}/lapse/io/xz_decompressor_missing.cpp
-    ${PROJECT_SOURCE_DIR}/lapse/io/zstd_decompressor_missing.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/compressed/gzip_decompressor_missing.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/compressed/xz_decompressor_missing.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/compressed/zstd_decompressor_missing.cpp
   DEPENDS lapse::io)
 target_include_directories(test_io PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/data_files_example")
 target_compile_definitions(test_io PRIVATE LAPSE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/apps/data")

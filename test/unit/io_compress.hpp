@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "lapse/io/compression.hpp"
+#include "lapse/io/compressed/compression.hpp"
 
 namespace lapse::test {
 

@@ -1,5 +1,5 @@
 // Inputs of the operating system, and waiting for their bytes.
-#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/files/file_descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,9 +8,9 @@
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/file_part.hpp"
-#include "lapse/io/line_reader.hpp"
-#include "lapse/io/rating_file.hpp"
+#include "lapse/io/files/file_part.hpp"
+#include "lapse/io/matrices/rating_file.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_standard_input.hpp"

@@ -1,5 +1,5 @@
 // Compressed and plain inputs: distinguished by content, read whole, and damage is never taken for the end.
-#include "lapse/io/input_stream.hpp"
+#include "lapse/io/text/input_stream.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/input_error.hpp"
-#include "lapse/io/line_reader.hpp"
+#include "lapse/io/files/input_error.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_standard_input.hpp"

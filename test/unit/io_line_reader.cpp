@@ -1,5 +1,5 @@
 // Lines of text files: line ends, blocks, and files that are none.
-#include "lapse/io/line_reader.hpp"
+#include "lapse/io/text/line_reader.hpp"
 
 #include <sys/stat.h>
 

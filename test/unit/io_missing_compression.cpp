@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/line_reader.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

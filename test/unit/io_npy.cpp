@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/npy_reader.hpp"
-#include "lapse/io/npy_writer.hpp"
-#include "lapse/io/output_file.hpp"
+#include "lapse/io/files/output_file.hpp"
+#include "lapse/io/npy/npy_reader.hpp"
+#include "lapse/io/npy/npy_writer.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/file_limit.hpp"
 #include "test/unit/io_temporary_file.hpp"

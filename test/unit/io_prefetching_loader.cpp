@@ -1,5 +1,5 @@
 // Batches that a thread makes ahead.
-#include "lapse/io/prefetching_loader.hpp"
+#include "lapse/io/loading/prefetching_loader.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // Rating files: separators, headers, ids, and what a damaged file is answered with.
-#include "lapse/io/rating_file.hpp"
+#include "lapse/io/matrices/rating_file.hpp"
 
 #include <algorithm>
 #include <cstdint>

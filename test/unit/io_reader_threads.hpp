@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/io/reader_group.hpp"
+#include "lapse/io/loading/reader_group.hpp"
 
 namespace lapse::test {
 

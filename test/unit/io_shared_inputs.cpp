@@ -1,6 +1,6 @@
 // Inputs that several ranks need: streams are read by the first and reach all of them whole, files are read
 // by each.
-#include "lapse/io/shared_inputs.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/input_stream.hpp"
-#include "lapse/io/line_reader.hpp"
+#include "lapse/io/text/input_stream.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_reader_threads.hpp"

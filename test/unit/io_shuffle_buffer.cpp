@@ -1,5 +1,5 @@
 // Shuffling within a buffer.
-#include "lapse/io/shuffle_buffer.hpp"
+#include "lapse/io/loading/shuffle_buffer.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Triple files: names and ids, unknown names, parts, the bundled data,
 // and what a damaged file is answered with.
-#include "lapse/io/triple_file.hpp"
+#include "lapse/io/triples/triple_file.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lapse/core/file_error.hpp"
-#include "lapse/io/triple_columns.hpp"
-#include "lapse/io/vocabulary_merge.hpp"
+#include "lapse/io/triples/triple_columns.hpp"
+#include "lapse/io/vocabulary/vocabulary_merge.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_temporary_file.hpp"

@@ -1,5 +1,5 @@
 // Validity of UTF-8.
-#include "lapse/io/utf8.hpp"
+#include "lapse/io/files/utf8.hpp"
 
 #include <string>
 #include <utility>

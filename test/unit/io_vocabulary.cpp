@@ -1,5 +1,5 @@
 // Names and ids: alone, merged over ranks, and through files.
-#include "lapse/io/vocabulary.hpp"
+#include "lapse/io/vocabulary/vocabulary.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/io/vocabulary_file.hpp"
-#include "lapse/io/vocabulary_merge.hpp"
+#include "lapse/io/vocabulary/vocabulary_file.hpp"
+#include "lapse/io/vocabulary/vocabulary_merge.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_temporary_file.hpp"

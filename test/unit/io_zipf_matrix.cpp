@@ -1,5 +1,5 @@
 // Synthetic matrices: the same for the same seed, with the promised frequencies and values.
-#include "lapse/io/zipf_matrix.hpp"
+#include "lapse/io/matrices/zipf_matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/io/shuffle.hpp"
-#include "lapse/io/zipf_distribution.hpp"
+#include "lapse/io/loading/shuffle.hpp"
+#include "lapse/io/matrices/zipf_distribution.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::io::make_zipf_matrix;

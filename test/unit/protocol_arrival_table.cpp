@@ -1,4 +1,5 @@
-#include "lapse/protocol/arrival_table.hpp"
+#include "lapse/protocol/table/arrival_table.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
 
 #include <set>
 #include <vector>

@@ -7,9 +7,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/collective.hpp"
-#include "lapse/protocol/quiescence.hpp"
-#include "lapse/protocol/tree_reduction.hpp"
+#include "lapse/protocol/group/collective.hpp"
+#include "lapse/protocol/group/tree_reduction.hpp"
+#include "lapse/protocol/host/quiescence.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"

@@ -1,12 +1,12 @@
 // How changes wait for a rank that does not handle them.
-#include "lapse/protocol/credits.hpp"
+#include "lapse/protocol/host/credits.hpp"
 
 #include <cstring>
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/number_set.hpp"
-#include "lapse/protocol/refresh_backlog.hpp"
+#include "lapse/protocol/host/number_set.hpp"
+#include "lapse/protocol/key/refresh_backlog.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/replicating_ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/protocol/dispatcher.hpp"
+#include "lapse/protocol/host/dispatcher.hpp"
 
 #include <cstring>
 #include <vector>

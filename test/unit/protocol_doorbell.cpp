@@ -1,4 +1,4 @@
-#include "lapse/transport/doorbell.hpp"
+#include "lapse/transport/host/doorbell.hpp"
 
 #include <atomic>
 #include <thread>

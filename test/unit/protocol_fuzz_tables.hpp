@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "lapse/directory/domain_map.hpp"
-#include "lapse/ps/shared_table_part.hpp"
+#include "lapse/ps/tables/shared_table_part.hpp"
 #include "lapse/store/copy_merger.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
-#include "lapse/transport/shared_memory.hpp"
+#include "lapse/transport/host/shared_memory.hpp"
 #include "lapse/transport/transport.hpp"
 #include "test/support/table_shard_builder.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/transport/help_record.hpp"
+#include "lapse/transport/engine/help_record.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/transport/idle_policy.hpp"
+#include "lapse/transport/engine/idle_policy.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,11 +1,11 @@
 // What an observer learns of a key: every change of its role, wants, rounds.
-#include "lapse/protocol/key_observer.hpp"
+#include "lapse/protocol/table/key_observer.hpp"
 
 #include <string>
 #include <vector>
 
 #include "lapse/core/role_table.hpp"
-#include "lapse/store/role_watch.hpp"
+#include "lapse/store/words/role_watch.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/replicating_ranks.hpp"
 

@@ -1,4 +1,5 @@
-#include "lapse/protocol/key_queue.hpp"
+#include "lapse/protocol/table/key_queue.hpp"
+#include "lapse/protocol/worker/lease_request.hpp"
 
 #include <algorithm>
 #include <functional>

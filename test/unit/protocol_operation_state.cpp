@@ -1,9 +1,9 @@
-#include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
 
 #include <cstring>
 #include <vector>
 
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"
 

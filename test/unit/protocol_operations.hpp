@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 
 namespace lapse::test {
 

@@ -1,4 +1,4 @@
-#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/host/outbox.hpp"
 
 #include <cstring>
 #include <vector>

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/host/outbox.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_outbox_packets.hpp"

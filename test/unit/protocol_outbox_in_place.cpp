@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/host/outbox.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"

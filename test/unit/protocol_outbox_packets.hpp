@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/host/frames.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"

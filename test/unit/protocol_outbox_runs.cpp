@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/host/outbox.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"

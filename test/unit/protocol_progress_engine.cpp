@@ -1,4 +1,4 @@
-#include "lapse/transport/progress_engine.hpp"
+#include "lapse/transport/engine/progress_engine.hpp"
 
 #include <stdexcept>
 #include <string>

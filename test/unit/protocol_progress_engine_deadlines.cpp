@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "lapse/transport/engine/progress_engine.hpp"
 #include "lapse/transport/loopback/network.hpp"
-#include "lapse/transport/progress_engine.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Doorbell;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/engine/progress_engine.hpp"
 #include "lapse/transport/loopback/network.hpp"
-#include "lapse/transport/progress_engine.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "lapse/transport/engine/progress_engine.hpp"
 #include "lapse/transport/loopback/network.hpp"
-#include "lapse/transport/progress_engine.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
 

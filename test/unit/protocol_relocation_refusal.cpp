@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key_failure_records.hpp"
+#include "lapse/protocol/key/key_failure_records.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "lapse/protocol/required_versions.hpp"
+#include "lapse/protocol/worker/required_versions.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

@@ -1,4 +1,4 @@
-#include "lapse/protocol/run_routes.hpp"
+#include "lapse/protocol/key/run_routes.hpp"
 
 #include <span>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "lapse/protocol/sole_wants.hpp"
+#include "lapse/protocol/table/sole_wants.hpp"
 
 #include "test/support/catch.hpp"
 

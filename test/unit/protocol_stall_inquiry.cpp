@@ -1,4 +1,4 @@
-#include "lapse/protocol/stall_inquiry.hpp"
+#include "lapse/protocol/stalls/stall_inquiry.hpp"
 
 #include <cstring>
 #include <memory>
@@ -6,9 +6,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/protocol/stall_question.hpp"
-#include "lapse/protocol/unsynced.hpp"
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/stalls/unsynced.hpp"
+#include "lapse/protocol/worker/stall_question.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"

@@ -1,10 +1,10 @@
-#include "lapse/protocol/stop_requests.hpp"
+#include "lapse/protocol/group/stop_requests.hpp"
 
 #include <cstdint>
 #include <set>
 #include <string_view>
 
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_ranks.hpp"
 

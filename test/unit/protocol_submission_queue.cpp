@@ -1,4 +1,4 @@
-#include "lapse/transport/submission_queue.hpp"
+#include "lapse/transport/engine/submission_queue.hpp"
 
 #include <thread>
 #include <vector>

@@ -1,6 +1,6 @@
 // What a sync counts: changes before and behind a cut, and REFRESHes before and behind an answer.
-#include "lapse/protocol/refresh_counts.hpp"
-#include "lapse/protocol/replica_table.hpp"
+#include "lapse/protocol/table/refresh_counts.hpp"
+#include "lapse/protocol/table/replica_table.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

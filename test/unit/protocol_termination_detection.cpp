@@ -1,4 +1,4 @@
-#include "lapse/protocol/termination_detection.hpp"
+#include "lapse/protocol/group/termination_detection.hpp"
 
 #include <cstring>
 #include <memory>

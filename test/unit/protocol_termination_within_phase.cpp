@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
+#include "lapse/protocol/group/termination_detection.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/protocol/termination_detection.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"

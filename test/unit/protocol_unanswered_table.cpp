@@ -1,4 +1,4 @@
-#include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/protocol/worker/unanswered_table.hpp"
 
 #include <set>
 #include <vector>

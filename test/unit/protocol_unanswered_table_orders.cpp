@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/transport/submission_queue.hpp"
+#include "lapse/transport/engine/submission_queue.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_operations.hpp"
 

@@ -1,6 +1,6 @@
 // The table of unanswered keys: keys that an operation names several times, items that are entered when they
 // are asked for, and operations that look up owners.
-#include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/protocol/worker/unanswered_table.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_operations.hpp"
 

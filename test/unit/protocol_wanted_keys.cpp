@@ -1,4 +1,4 @@
-#include "lapse/protocol/wanted_keys.hpp"
+#include "lapse/protocol/table/wanted_keys.hpp"
 
 #include <algorithm>
 #include <map>

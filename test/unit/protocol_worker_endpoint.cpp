@@ -1,4 +1,4 @@
-#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 
 #include <set>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "lapse/ps/agreement.hpp"
+#include "lapse/ps/agreement/agreement.hpp"
 
 #include <functional>
 #include <string>

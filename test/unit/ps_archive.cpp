@@ -1,8 +1,8 @@
 // What ranks give each other in collective calls: there and back, and damaged.
-#include "lapse/ps/archive.hpp"
+#include "lapse/ps/agreement/archive.hpp"
 
-#include "lapse/core/counters.hpp"
-#include "lapse/core/statistics_archive.hpp"
+#include "lapse/core/statistics/counters.hpp"
+#include "lapse/core/statistics/statistics_archive.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::from_archive;

@@ -1,5 +1,5 @@
 // Which ranks write to which file of a checkpoint, and where.
-#include "lapse/ps/checkpoint_files.hpp"
+#include "lapse/jobs/checkpoint_files.hpp"
 
 #include <array>
 

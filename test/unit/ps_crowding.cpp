@@ -1,8 +1,8 @@
-#include "lapse/ps/crowding.hpp"
+#include "lapse/ps/phase/crowding.hpp"
 
 #include <vector>
 
-#include "lapse/ps/archive.hpp"
+#include "lapse/ps/agreement/archive.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::from_archive;

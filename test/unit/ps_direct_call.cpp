@@ -1,5 +1,5 @@
 // A call on many keys that lets messages in while it waits for a latch.
-#include "lapse/ps/direct_call.hpp"
+#include "lapse/ps/access/direct_call.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Keys of a call that are local, while some of them wait for earlier operations or for a latch.
-#include "lapse/ps/local_access.hpp"
+#include "lapse/ps/access/local_access.hpp"
 
 #include <numeric>
 #include <vector>
 
-#include "lapse/protocol/worker_endpoint.hpp"
-#include "lapse/ps/operation_builder.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
+#include "lapse/ps/access/operation_builder.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/ps/reduction.hpp"
+#include "lapse/ps/access/reduction.hpp"
 
 #include <cstring>
 #include <limits>

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 
-#include "lapse/ps/shared_table_layout.hpp"
-#include "lapse/ps/shared_table_part.hpp"
+#include "lapse/ps/tables/shared_table_layout.hpp"
+#include "lapse/ps/tables/shared_table_part.hpp"
 #include "lapse/transport/loopback/shared_memory.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"

@@ -2,9 +2,9 @@
 #include <memory>
 #include <vector>
 
-#include "lapse/protocol/stall_question.hpp"
-#include "lapse/protocol/unsynced.hpp"
-#include "lapse/ps/stall_text.hpp"
+#include "lapse/protocol/stalls/unsynced.hpp"
+#include "lapse/protocol/worker/stall_question.hpp"
+#include "lapse/ps/stalls/stall_text.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/replicating_ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/ps/stall_text.hpp"
+#include "lapse/ps/stalls/stall_text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lapse/ps/peers.hpp"
+#include "lapse/ps/stalls/peers.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/ps/stall_watch.hpp"
+#include "lapse/ps/stalls/stall_watch.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // Custom home maps name ranks: the home is the domain of the rank.
-#include "lapse/ps/table_factory.hpp"
+#include "lapse/ps/tables/table_factory.hpp"
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/loopback/network.hpp"

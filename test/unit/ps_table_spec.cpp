@@ -1,10 +1,10 @@
-#include "lapse/ps/table_spec.hpp"
+#include "lapse/ps/tables/table_spec.hpp"
 
 #include <functional>
 #include <limits>
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/archive.hpp"
+#include "lapse/ps/agreement/archive.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 

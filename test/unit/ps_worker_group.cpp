@@ -1,8 +1,8 @@
 // What the workers of one rank do together, in orders of their steps that are rare.
-#include "lapse/ps/worker_group.hpp"
+#include "lapse/ps/access/worker_group.hpp"
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/reduction.hpp"
+#include "lapse/ps/access/reduction.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/ps/worker_pool.hpp"
+#include "lapse/ps/phase/worker_pool.hpp"
 
 #include <set>
 #include <vector>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/protocol/table_copies.hpp"
+#include "lapse/protocol/table/table_copies.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
 #include "test/support/table_shard_builder.hpp"

@@ -1,10 +1,10 @@
-#include "lapse/store/free_addresses.hpp"
+#include "lapse/store/memory/free_addresses.hpp"
 
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::AddressRange;

@@ -1,4 +1,4 @@
-#include "lapse/store/free_slots.hpp"
+#include "lapse/store/memory/free_slots.hpp"
 
 #include <cstddef>
 #include <cstring>

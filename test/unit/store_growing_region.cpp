@@ -1,4 +1,4 @@
-#include "lapse/store/growing_region.hpp"
+#include "lapse/store/memory/growing_region.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "lapse/store/initialiser.hpp"
+#include "lapse/store/values/initialiser.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 
 #include <bit>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_kernel_numbers.hpp"
 

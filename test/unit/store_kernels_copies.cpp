@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_kernel_numbers.hpp"
 

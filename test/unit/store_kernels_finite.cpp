@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_kernel_numbers.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
 
 namespace lapse::test {
 

@@ -1,4 +1,4 @@
-#include "lapse/store/racy_copy.hpp"
+#include "lapse/store/words/racy_copy.hpp"
 
 #include <array>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "lapse/store/region.hpp"
+#include "lapse/store/memory/region.hpp"
 
 #include <unistd.h>
 
 #include <limits>
 
-#include "lapse/store/available_memory.hpp"
+#include "lapse/store/memory/available_memory.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::PrivateRegionAllocator;

@@ -1,4 +1,4 @@
-#include "lapse/store/row_norm.hpp"
+#include "lapse/store/update_rules/row_norm.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "lapse/store/slab.hpp"
+#include "lapse/store/memory/slab.hpp"
 
 #include <algorithm>
 #include <cstring>

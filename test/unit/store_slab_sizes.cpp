@@ -4,7 +4,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/store/slab.hpp"
+#include "lapse/store/memory/slab.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/slab.hpp"
+#include "lapse/store/memory/slab.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"
 

@@ -1,4 +1,4 @@
-#include "lapse/store/slot_word.hpp"
+#include "lapse/store/words/slot_word.hpp"
 
 #include "test/support/catch.hpp"
 

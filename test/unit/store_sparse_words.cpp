@@ -1,4 +1,4 @@
-#include "lapse/store/sparse_words.hpp"
+#include "lapse/store/words/sparse_words.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/store/sparse_words.hpp"
+#include "lapse/store/words/sparse_words.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Key;

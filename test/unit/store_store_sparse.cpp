@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/memory_budget.hpp"
+#include "lapse/store/memory/memory_budget.hpp"
 #include "lapse/store/store.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"

@@ -1,4 +1,4 @@
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
 
 #include <cmath>
 #include <limits>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/update_kernel.hpp"
 #include "lapse/store/update_rules/merge.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Adagrad;

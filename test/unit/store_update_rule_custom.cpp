@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/store/update_kernel.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
-#include "lapse/store/value_layout.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
+#include "lapse/store/values/value_layout.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::ElementType;

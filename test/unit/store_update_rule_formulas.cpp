@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Adagrad;

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Ftrl;

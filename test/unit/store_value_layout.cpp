@@ -1,11 +1,11 @@
-#include "lapse/store/value_layout.hpp"
+#include "lapse/store/values/value_layout.hpp"
 
 #include <array>
 #include <cstring>
 #include <span>
 
 #include "lapse/store/slot_head.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Copies;

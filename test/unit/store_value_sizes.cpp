@@ -1,4 +1,4 @@
-#include "lapse/store/value_sizes.hpp"
+#include "lapse/store/values/value_sizes.hpp"
 
 #include <stdexcept>
 

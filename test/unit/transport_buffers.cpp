@@ -4,9 +4,9 @@
 #include <new>
 #include <string>
 
-#include "lapse/transport/buffer_pool.hpp"
-#include "lapse/transport/fifo.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/packets/buffer_pool.hpp"
+#include "lapse/transport/packets/fifo.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::BufferPool;

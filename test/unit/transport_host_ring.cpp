@@ -12,8 +12,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/transport/host_ring.hpp"
-#include "lapse/transport/host_rings_layout.hpp"
+#include "lapse/transport/host/host_ring.hpp"
+#include "lapse/transport/host/host_rings_layout.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/transport/host_rings.hpp"
+#include "lapse/transport/host/host_rings.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

@@ -7,7 +7,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/loopback/network.hpp"
-#include "lapse/transport/remote_reads.hpp"
+#include "lapse/transport/rma/remote_reads.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 

@@ -1,5 +1,5 @@
 // What is chosen for which MPI library.
-#include "lapse/transport/mpi/mpi_library.hpp"
+#include "lapse/transport/mpi/library/mpi_library.hpp"
 
 #include <map>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::MpiLock;

@@ -1,5 +1,5 @@
 // Network adapters with remote memory access, in folders made like the kernel's.
-#include "lapse/transport/rdma_devices.hpp"
+#include "lapse/transport/rma/rdma_devices.hpp"
 
 #include <unistd.h>
 

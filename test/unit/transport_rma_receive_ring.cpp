@@ -7,9 +7,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/transport/rma_receive_ring_layout.hpp"
-#include "lapse/transport/rma_receive_ring_reader.hpp"
-#include "lapse/transport/rma_receive_ring_writer.hpp"
+#include "lapse/transport/rma/rma_receive_ring_layout.hpp"
+#include "lapse/transport/rma/rma_receive_ring_reader.hpp"
+#include "lapse/transport/rma/rma_receive_ring_writer.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

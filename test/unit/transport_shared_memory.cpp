@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/host_doorbells.hpp"
+#include "lapse/transport/host/host_doorbells.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "lapse/transport/loopback/shared_memory.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"

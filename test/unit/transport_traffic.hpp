@@ -15,7 +15,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse::test {

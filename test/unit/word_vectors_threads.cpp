@@ -75,13 +75,13 @@ TrainingOptions options_of_threads() {
 // Calls f(worker, runner) for two workers of each rank; returns the sum of what it returns, on all
 // ranks.
 std::uint64_t words_of_runners(adapm::ParameterManager& manager, const Corpus& corpus,
-                               const std::function<std::uint64_t(adapm::Worker&, EpochRunner&)>& f) {
+                               const std::function<std::uint64_t(adapm::IntentWorker&, EpochRunner&)>& f) {
   const TrainingOptions options = options_of_threads();
   const Trainer trainer(manager, corpus, options);
   const Subsampling subsampling(corpus, 0);
   const adapm::Distribution::Shared noise = noise_distribution(corpus, 0.75);
   std::array<double, 1> words{};
-  manager.run_workers(2, [&](adapm::Worker& worker) {
+  manager.run_workers(2, [&](adapm::IntentWorker& worker) {
     const WorkerTask task{corpus,           subsampling,    *noise,
                           trainer.tables(), nullptr,        manager.options().technique,
                           worker.index(),   worker.count(), worker.ranks()};
@@ -137,7 +137,7 @@ TEST_CASE("a worker that has left goes on behind its last batch, without reading
     const Corpus corpus = load_corpus(manager.server(), 2, {files, 5});
     std::atomic<bool> is_right = true;
     const std::uint64_t words =
-        words_of_runners(manager, corpus, [&](adapm::Worker& worker, EpochRunner& runner) {
+        words_of_runners(manager, corpus, [&](adapm::IntentWorker& worker, EpochRunner& runner) {
           EpochProgress progress;
           for (std::uint64_t parts = 1; !progress.ended; ++parts) {
             runner.run(worker, 0, progress, [&](std::uint64_t batches) {
@@ -164,7 +164,7 @@ TEST_CASE("a worker leaves while it reads again, and begins that anew") {
     const Corpus corpus = load_corpus(manager.server(), 2, {files, 5});
     const std::uint64_t done = corpus.occurrences / 4 / 2;  // by each of four workers: a half
     std::atomic<bool> is_right = true;
-    words_of_runners(manager, corpus, [&](adapm::Worker& worker, EpochRunner& runner) {
+    words_of_runners(manager, corpus, [&](adapm::IntentWorker& worker, EpochRunner& runner) {
       EpochProgress progress;
       progress.words = done;
       int asked = 0;

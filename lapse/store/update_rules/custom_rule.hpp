@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "lapse/store/element_type.hpp"
-#include "lapse/store/update_rule.hpp"
 #include "lapse/store/update_rules/merge.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
+#include "lapse/store/values/element_type.hpp"
 
 namespace lapse {
 

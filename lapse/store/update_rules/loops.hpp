@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
 #include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/sum_loops.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lapse/store/element_type.hpp"
+#include "lapse/store/values/element_type.hpp"
 
 namespace lapse {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <string>
 
-#include "lapse/store/element_type.hpp"
-#include "lapse/store/kernels.hpp"
-#include "lapse/store/state_size.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/kernels.hpp"
+#include "lapse/store/update_rules/update_rule.hpp"
+#include "lapse/store/values/element_type.hpp"
+#include "lapse/store/values/state_size.hpp"
 
 namespace lapse {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/transport/remote_reads.hpp"
+#include "lapse/transport/rma/remote_reads.hpp"
 
 namespace lapse {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lapse/core/mutex.hpp"
-#include "lapse/transport/shared_memory.hpp"
+#include "lapse/transport/host/shared_memory.hpp"
 
 namespace lapse {
 

@@ -13,12 +13,12 @@
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/transport/buffer_pool.hpp"
-#include "lapse/transport/fifo.hpp"
 #include "lapse/transport/loopback/remote_reads.hpp"
 #include "lapse/transport/loopback/shared_memory.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/packets/buffer_pool.hpp"
+#include "lapse/transport/packets/fifo.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {

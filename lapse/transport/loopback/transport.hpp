@@ -11,7 +11,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/loopback/remote_reads.hpp"
 #include "lapse/transport/loopback/shared_memory.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {

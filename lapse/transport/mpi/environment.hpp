@@ -1,8 +1,5 @@
-// Settings of the MPI library, made before it starts, and its limits, read afterwards.
+// Settings of the MPI library, made before it starts.
 #pragma once
-
-#include <cstddef>
-#include <optional>
 
 #include "lapse/core/export.hpp"
 
@@ -17,12 +14,5 @@ namespace lapse {
 //                                           sender
 // Not safe while other threads read or change the environment.
 LAPSE_EXPORT void prepare_mpi_environment();
-
-// The largest message, in bytes, that reaches its receiver without further help of the sender, in memory of
-// the host and by TCP, as far as the MPI library has them and reports it. May be called once MPI is
-// initialised, by the holder of the MPI lock.
-LAPSE_EXPORT std::optional<std::size_t> eager_message_bytes();
-// The same by TCP alone.
-LAPSE_EXPORT std::optional<std::size_t> eager_network_bytes();
 
 }  // namespace lapse

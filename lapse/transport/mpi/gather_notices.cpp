@@ -4,10 +4,10 @@
 #include <chrono>
 #include <utility>
 
-#include "lapse/core/sleep_between_polls.hpp"
-#include "lapse/transport/mpi/collectives.hpp"
-#include "lapse/transport/mpi/error.hpp"
-#include "lapse/transport/mpi/wire.hpp"
+#include "lapse/core/process/sleep_between_polls.hpp"
+#include "lapse/transport/mpi/library/collectives.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
+#include "lapse/transport/mpi/library/wire.hpp"
 
 namespace lapse {
 

@@ -9,8 +9,8 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/transport/gather_watch.hpp"
-#include "lapse/transport/mpi/lock.hpp"
-#include "lapse/transport/mpi/request_bag.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
+#include "lapse/transport/mpi/library/request_bag.hpp"
 
 namespace lapse {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi/error.hpp"
-#include "lapse/transport/mpi/wire.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
+#include "lapse/transport/mpi/library/wire.hpp"
 
 namespace lapse {
 

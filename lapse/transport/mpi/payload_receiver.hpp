@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/transport/buffer_pool.hpp"
-#include "lapse/transport/fifo.hpp"
-#include "lapse/transport/mpi/lock.hpp"
-#include "lapse/transport/mpi/request_bag.hpp"
-#include "lapse/transport/mpi/transport_settings.hpp"
-#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
+#include "lapse/transport/mpi/library/request_bag.hpp"
+#include "lapse/transport/mpi/library/transport_settings.hpp"
+#include "lapse/transport/packets/buffer_pool.hpp"
+#include "lapse/transport/packets/fifo.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
 
 namespace lapse {
 

@@ -2,8 +2,8 @@
 
 #include <new>
 
-#include "lapse/transport/mpi/error.hpp"
-#include "lapse/transport/mpi/wire.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
+#include "lapse/transport/mpi/library/wire.hpp"
 
 namespace lapse {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/transport/mpi/lock.hpp"
-#include "lapse/transport/mpi/transport_settings.hpp"
+#include "lapse/transport/mpi/library/lock.hpp"
+#include "lapse/transport/mpi/library/transport_settings.hpp"
 
 namespace lapse {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
 
 namespace lapse {
 

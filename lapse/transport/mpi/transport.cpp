@@ -14,9 +14,9 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/transport/gather_watch.hpp"
-#include "lapse/transport/mpi/collectives.hpp"
-#include "lapse/transport/mpi/error.hpp"
-#include "lapse/transport/mpi/rma_start.hpp"
+#include "lapse/transport/mpi/library/collectives.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
+#include "lapse/transport/mpi/windows/rma_start.hpp"
 
 namespace lapse {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <thread>
 
-#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
-#include "lapse/transport/mpi/error.hpp"
+#include "lapse/core/tracing/current_hooks.hpp"
+#include "lapse/transport/mpi/library/error.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse {

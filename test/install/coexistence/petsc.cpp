@@ -6,7 +6,7 @@
 #include <csignal>
 #include <utility>
 
-#include "lapse/ps/job_control.hpp"
+#include "lapse/jobs/job_control.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "test/install/coexistence/expect.hpp"
 

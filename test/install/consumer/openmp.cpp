@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

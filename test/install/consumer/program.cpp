@@ -11,8 +11,8 @@
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/version.hpp"
-#include "lapse/io/line_reader.hpp"
-#include "lapse/io/output_file.hpp"
+#include "lapse/io/files/output_file.hpp"
+#include "lapse/io/text/line_reader.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 
 namespace {
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     const auto learned = manager.create_table<float>({.name = "learned", .keys = 10, .update_rule = rule});
     const auto sampler =
         manager.create_sampler(table, adapm::Distribution::uniform({lapse::Key(0), lapse::Key(99)}));
-    manager.run_workers(2, [&](adapm::Worker& worker) {
+    manager.run_workers(2, [&](adapm::IntentWorker& worker) {
       const std::vector<lapse::Key> keys{lapse::Key(7), lapse::Key(worker.index() + 10)};
       std::vector<double> values(keys.size() * table.length(), 1.0);
       worker.intent(table, keys, lapse::Clock(1), lapse::Clock(2));

@@ -1,0 +1,94 @@
+// Turns the intents of a rank's workers into wants, round by round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "adapm/intent_counters.hpp"
+#include "adapm/intents/distinct_keys.hpp"
+#include "adapm/intents/intent_effect.hpp"
+#include "adapm/intents/key_frequencies.hpp"
+#include "adapm/intents/permanent_wants.hpp"
+#include "adapm/intents/worker_intents.hpp"
+#include "adapm/options.hpp"
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
+
+namespace adapm {
+
+// In each round, each worker's clock and timer say which of its intents are due, and their keys are wanted;
+// those of intents that have ended are no longer. Wants come before unwants, so that a key that passes from
+// one intent to another stays wanted. An intent costs nothing for each key before it is due.
+// A round wants and unwants a limited number of keys of large intents (LargeIntents); the next ones go on.
+//
+// Thread safety: begin_round by the holder of the progress lock; everything else by one thread,
+// while no engine runs.
+class IntentRounds final : public lapse::IntentSource {
+ public:
+  // Keys of a range, or of a large intent, that are passed on together.
+  static constexpr std::size_t kKeysPerWant = 4096;
+
+  explicit IntentRounds(const Options& options)
+      : timing_(options.timing), traits_(traits(options.technique)) {}
+
+  // --- the workers
+
+  // Before a phase of so many workers of this rank: worker() is defined for each. Returns the phase's number.
+  std::uint64_t begin_phase(std::size_t workers);
+  // After a phase, also one that failed.
+  void end_phase();
+  // The manager is closed: every signal after this is refused as such.
+  void close();
+  const std::shared_ptr<WorkerIntents>& worker(std::size_t local_index) const {
+    return workers_[local_index];
+  }
+
+  // --- the keys that are wanted without intents
+
+  PermanentWants& permanent() { return permanent_; }
+  // Counts the keys of intents that become due, as long as it is not null.
+  void set_frequencies(KeyFrequencies* frequencies) { frequencies_ = frequencies; }
+
+  // --- rounds
+
+  void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
+  // Also for wants that a technique has from the start.
+  bool pending() const override;
+  // What this rank has counted so far.
+  IntentCounters counters() const;
+  IntentEffect effect() const;
+
+ private:
+  void want(lapse::WantSink& sink, lapse::TableId table, std::span<const lapse::Key> keys)
+      LAPSE_REQUIRES(lapse::progress_role);
+  // Calls f(keys) for pieces of a range, or of the keys of an intent in the places from `from` to before `to`
+  // (LargeIntents).
+  template <class F>
+  void for_each_piece(KeyRange range, F&& f);
+  template <class F>
+  void for_each_piece(const Intent& intent, std::uint64_t from, std::uint64_t to, F&& f);
+  void activate(WorkerIntents& worker, lapse::Clock now, lapse::WantSink& sink)
+      LAPSE_REQUIRES(lapse::progress_role);
+  void expire(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
+  // An intent that is actionable from this round on is counted.
+  void count_actionable(const Intent& intent, lapse::Clock now);
+  void begin_worker_round(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
+
+  // constant
+  const ActionTimer::Settings timing_;
+  const TechniqueTraits traits_;
+  // constant during a phase
+  std::vector<std::shared_ptr<WorkerIntents>> workers_;
+  KeyFrequencies* frequencies_ = nullptr;
+  std::uint64_t phase_ = 0;
+  // the rounds'
+  PermanentWants permanent_;
+  DistinctKeys distinct_;
+  std::vector<lapse::Key> piece_;
+  IntentCounters counters_;
+};
+
+}  // namespace adapm

@@ -1,0 +1,146 @@
+// The clock and the intents of one worker of a rank, from phase to phase.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "adapm/action_timer.hpp"
+#include "adapm/intent_counters.hpp"
+#include "adapm/intents/intent_effect.hpp"
+#include "adapm/intents/intent_queue.hpp"
+#include "adapm/intents/large_intents.hpp"
+#include "adapm/sampling/prepared_keys.hpp"
+#include "lapse/core/process/own_process.hpp"
+#include "lapse/core/types.hpp"
+
+namespace adapm {
+
+// Belongs to a number among the workers of its rank. The clock goes on from phase to phase, and so does what
+// the timer has learnt; intents end with their phase.
+//
+// Thread safety: advance_clock and end_phase by the worker's thread; signal and clock by any thread;
+// begin_phase while no engine runs; queue, large and timer are the rounds'.
+class WorkerIntents {
+ public:
+  explicit WorkerIntents(const ActionTimer::Settings& timing) : timer(timing) {}
+
+  // --- the worker's life
+
+  void begin_phase(std::uint64_t phase) {
+    phase_.store(phase, std::memory_order_relaxed);
+    has_ended_.store(false, std::memory_order_relaxed);
+    queue.open(phase);
+    timer.begin_phase();
+  }
+  // What signals an intent after this is refused.
+  void end_phase() {
+    queue.close();
+    has_ended_.store(true, std::memory_order_release);
+  }
+  // The manager is closed.
+  void close() { is_closed_.store(true, std::memory_order_release); }
+  bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+  bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
+  // This phase of the worker has begun and not ended.
+  bool is_open(std::uint64_t phase) const {
+    return !has_ended() && phase_.load(std::memory_order_relaxed) == phase;
+  }
+
+  // --- its clock
+
+  lapse::Clock clock() const { return lapse::Clock(clock_.load(std::memory_order_acquire)); }
+  void advance_clock() {
+    clock_.store(clock_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  // --- its intents
+
+  // Copies the intent, with these keys in place of its own. False when the phase has ended. An intent that
+  // has ended already, or has no time at all, is only counted; so is every one where `keep` is false.
+  bool signal(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys, bool keep) {
+    const bool ended = intent.end <= intent.start || intent.end <= clock();
+    if (has_ended() || (keep && !ended && !queue.add(phase, intent, keys))) return false;
+    const std::uint64_t size = keys.size() + intent.range.size();
+    count(intents_, 1);
+    if (intent.start > clock() && !future_.load(std::memory_order_relaxed)) [[unlikely]]
+      future_.store(true, std::memory_order_relaxed);
+    count(keys_, size);
+    if (intent.type == IntentType::read_only) count(read_only_keys_, size);
+    if (ended) count(ignored_, 1);
+    return true;
+  }
+
+  // --- its samples
+
+  void count_sample() { count(samples_, 1); }
+  void count_taken(std::size_t keys, const TakenKeys& taken) {
+    count(sampled_keys_, keys);
+    if (taken.postponed > 0) count(postponed_keys_, taken.postponed);
+    if (taken.remote > 0) count(remote_draws_, taken.remote);
+  }
+
+  // What was signaled and sampled.
+  void add_to(IntentCounters& counters) const {
+    counters.intents += intents_.load(std::memory_order_relaxed);
+    counters.keys += keys_.load(std::memory_order_relaxed);
+    counters.read_only_keys += read_only_keys_.load(std::memory_order_relaxed);
+    counters.ignored_intents += ignored_.load(std::memory_order_relaxed);
+    counters.samples += samples_.load(std::memory_order_relaxed);
+    counters.sampled_keys += sampled_keys_.load(std::memory_order_relaxed);
+    counters.postponed_keys += postponed_keys_.load(std::memory_order_relaxed);
+    counters.remote_draws += remote_draws_.load(std::memory_order_relaxed);
+  }
+
+  IntentEffect effect() const {
+    return {.intents = intents_.load(std::memory_order_relaxed),
+            .ended = ignored_.load(std::memory_order_relaxed),
+            .future = future_.load(std::memory_order_relaxed),
+            .advanced = clock() > lapse::Clock(0)};
+  }
+
+  // --- for the rounds
+
+  // Whether the next round has something to want or to unwant, however far the worker gets until then.
+  bool pending() const {
+    if (!large.empty()) return true;
+    return has_ended() ? queue.active() > 0 : queue.has_expired(clock());
+  }
+  // Its phase has ended, and with it all its intents. Returns how many will never be actionable.
+  std::size_t end_all() {
+    large.end_all();
+    return queue.end_all();
+  }
+
+  const lapse::OwnProcess process;
+  IntentQueue queue;
+  LargeIntents large;
+  ActionTimer timer;
+  lapse::Clock seen = {};  // its clock in the last round
+
+ private:
+  using Count = std::atomic<std::uint64_t>;
+  static void count(Count& counter, std::uint64_t more) {
+    counter.fetch_add(more, std::memory_order_relaxed);
+  }
+
+  // On a line of its own: its worker writes it often.
+  alignas(64) std::atomic<std::int64_t> clock_{0};
+  alignas(64) std::atomic<bool> has_ended_{true};
+  std::atomic<bool> is_closed_{false};
+  std::atomic<std::uint64_t> phase_{0};
+  std::atomic<bool> future_{false};  // an intent began after the clock
+  Count intents_{0};
+  Count keys_{0};
+  Count read_only_keys_{0};
+  Count ignored_{0};
+  Count samples_{0};
+  Count sampled_keys_{0};
+  Count postponed_keys_{0};
+  Count remote_draws_{0};
+};
+
+}  // namespace adapm

@@ -1,0 +1,82 @@
+// The keys of one sample, from its preparation to its end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "adapm/distribution.hpp"
+#include "adapm/sampling/distinct_draws.hpp"
+#include "adapm/sampling/local_draws.hpp"
+#include "adapm/sampling/usable_keys.hpp"
+#include "lapse/core/random.hpp"
+#include "lapse/core/types.hpp"
+
+namespace adapm {
+
+// What has become of keys that were taken.
+struct TakenKeys {
+  std::size_t postponed = 0;  // were not usable when their turn came, and were put behind all others
+  std::size_t remote = 0;     // were drawn by LocalDraws although they are not usable
+};
+
+// Either lists keys that were drawn beforehand, or draws them when they are taken.
+//
+// Listed keys are taken in their order. With `postpone` a key that is not usable in its turn is swapped with
+// a later one of the sample; it is taken when all others have had their turn, wherever it is then. So a
+// sample that is taken as a whole has the keys that were listed, whatever is usable.
+//
+// Thread safety: one thread at a time. Memory is kept for the next sample.
+class PreparedKeys {
+ public:
+  // The next sample: a list, or draws. The list has `size` keys when it is first taken from. Throws
+  // std::bad_alloc.
+  void begin_list(std::size_t size, bool postpone);
+  // Draws the list that was begun.
+  void draw_list(const Distribution& distribution, lapse::RandomEngine& random, bool with_replacement);
+  void begin_draws(std::size_t size, const lapse::RandomEngine& random, bool with_replacement);
+
+  std::vector<lapse::Key>& list() { return list_; }
+  DistinctDraws& distinct() { return distinct_; }
+
+  // No more keys are drawn for this sample: frees what draws without replacement need, which may be an entry
+  // for each key of the distribution.
+  void end_draws() { distinct_.clear(); }
+
+  // So much memory that it is not worth to be kept.
+  bool is_large() const {
+    return list_.capacity() > kMaxKeptKeys || distinct_.memory_bytes() > kMaxKeptBytes;
+  }
+
+  std::size_t size() const { return size_; }
+  std::size_t left() const { return size_ - taken_; }
+
+  // At most left() keys.
+  TakenKeys take(std::span<lapse::Key> keys, const Distribution& distribution, UsableKeys& usable);
+
+ private:
+  static constexpr std::size_t kMaxKeptKeys = std::size_t{1} << 14;
+  static constexpr std::size_t kMaxKeptBytes = 32 * kMaxKeptKeys;  // of so many keys that were drawn
+
+  void begin(std::size_t size);
+  // Returns how many were postponed.
+  std::size_t take_usable_first(std::span<lapse::Key> keys, UsableKeys& usable);
+
+  std::size_t size_ = 0;
+  std::size_t taken_ = 0;
+  // a list
+  std::vector<lapse::Key> list_;
+  std::size_t turn_ = 0;  // keys that have had their turn
+  bool postpone_ = false;
+  std::vector<lapse::Key> postponed_;
+  std::size_t next_postponed_ = 0;
+  // draws
+  bool draws_ = false;
+  bool with_replacement_ = true;
+  lapse::RandomEngine random_{0};
+  LocalDraws local_;
+  DistinctDraws distinct_;  // also while a list is made
+};
+
+}  // namespace adapm

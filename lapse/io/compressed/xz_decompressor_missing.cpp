@@ -1,0 +1,10 @@
+// In place of xz_decompressor.cpp where liblzma is missing.
+#include "lapse/io/compressed/decompressors.hpp"
+
+namespace lapse::io {
+
+std::unique_ptr<Decompressor> make_xz_decompressor() {
+  throw_missing(Compression::xz, "liblzma");
+}
+
+}  // namespace lapse::io

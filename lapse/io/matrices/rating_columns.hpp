@@ -1,0 +1,44 @@
+// Whether the columns of a rating file look like user, item and rating.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "lapse/io/matrices/coordinate_matrix.hpp"
+#include "lapse/io/text/text_fields.hpp"
+
+namespace lapse::io {
+
+// Gets the header and the first lines of a file, and makes a warning of what suggests other columns. Used by
+// one thread.
+class RatingColumns {
+ public:
+  // So many ratings are looked at.
+  static constexpr std::size_t kMaxRatings = 10000;
+
+  // `columns`: of every line.
+  explicit RatingColumns(std::size_t columns) : columns_(columns) {}
+
+  void add_header(std::string_view line, Separator separator);
+  bool wants_more() const { return ratings_ < kMaxRatings; }
+  void add(std::uint64_t user, const Cell& cell);
+
+  // A message for the user, after the name of the file; empty where nothing is wrong.
+  std::string warning() const;
+
+ private:
+  std::size_t columns_;
+  std::string header_;  // a problem of it
+  std::size_t ratings_ = 0;
+  std::uint64_t first_user_ = 0;
+  bool counts_lines_ = true;  // the users are n, n + 1, n + 2, …
+  bool has_integers_ = true;  // as ratings
+  std::unordered_set<std::uint32_t> items_;
+  std::unordered_set<float> values_;
+};
+
+}  // namespace lapse::io

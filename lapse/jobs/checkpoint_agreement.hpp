@@ -1,0 +1,60 @@
+// Steps of a checkpoint that every rank takes, or none.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "lapse/ps/agreement/archive.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse {
+
+// Each rank tries its part of a step; then all of them go on, or all of them throw what the lowest rank that
+// failed has thrown: CheckpointError with its reason, file and problem, UsageError, OutOfMemory, else Error,
+// with the number of the rank. No rank waits for one that has failed. Steps run as
+// in ParameterServer::exchange_long.
+//
+// Thread safety: the server's thread, between calls of run_workers.
+class CheckpointAgreement {
+ public:
+  // `call` names the step in errors, a literal. The server outlives the object.
+  CheckpointAgreement(ParameterServer& server, std::string_view call) : server_(server), call_(call) {}
+
+  // Collective. What f() returns on every rank, by rank. f may throw; it makes no collective call.
+  template <class F>
+  auto exchange(F&& f) {
+    using Value = std::remove_cvref_t<std::invoke_result_t<F>>;
+    std::vector<Value> values;
+    for (const std::string& one : exchange_archives([&] { return to_archive<Value>(f()); }))
+      values.push_back(from_archive<Value>(one));
+    return values;
+  }
+  // Collective. As exchange, of an f that returns nothing.
+  void run(const std::function<void()>& f) {
+    exchange_archives([&] {
+      f();
+      return std::string();
+    });
+  }
+  // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
+  void require_equal(const std::string& text) {
+    require_equal(exchange([&] { return text; }));
+  }
+  // The same where the texts are known, by rank.
+  void require_equal(const std::vector<std::string>& texts);
+  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
+  [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
+
+ private:
+  std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
+
+  ParameterServer& server_;
+  std::string_view call_;
+};
+
+}  // namespace lapse

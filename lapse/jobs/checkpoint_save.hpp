@@ -1,0 +1,138 @@
+// One checkpoint that is being saved, as one rank sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/jobs/checkpoint_staging.hpp"
+#include "lapse/jobs/checkpoint_table.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/jobs/local_checkpoints.hpp"
+#include "lapse/jobs/saved_part.hpp"
+#include "lapse/jobs/saved_rows.hpp"
+
+namespace lapse {
+
+// Checkpoints that were saved after the one that a job has loaded, up to the last of then.
+struct LaterCheckpoints {
+  SavedAt after;
+  SavedAt last;
+
+  bool has(const SavedAt& one) const { return one > after && one <= last; }
+};
+
+// Writes one rank's part of a file, at once or in a thread of its own, and on rank 0 the manifest.
+//
+// Thread safety: one thread, which may ask at any time whether the other is done.
+class CheckpointSave {
+ public:
+  struct Request {
+    CheckpointFolder folder;
+    std::uint64_t step = 0;
+    std::uint64_t checkpoint = 0;  // its number
+    std::uint64_t run = 0;         // as in the manifest
+    std::uint64_t order = 0;       // likewise
+    Rank rank;
+    std::int32_t ranks = 0;
+    CheckpointContent content;
+    std::optional<std::size_t> keep;
+    bool expect_finite = true;                       // as CheckpointSettings
+    std::optional<LocalCheckpoints> local;           // written first
+    bool first_of_host = false;                      // of the ranks of this host
+    std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
+    std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
+  };
+  // Where this rank writes.
+  struct Place {
+    std::uint64_t file = 0;
+    std::uint64_t files = 0;  // of all ranks
+    std::uint64_t offset = 0;
+  };
+
+  // Finds what this rank saves; copies it to `staging`, where that is not null. The tables outlive the
+  // object, and so does the staging. Throws std::bad_alloc, OutOfMemory.
+  CheckpointSave(Request request, const std::vector<CheckpointTable>& tables, CheckpointStaging* staging);
+  // Waits until a thread has ended.
+  ~CheckpointSave();
+  CheckpointSave(const CheckpointSave&) = delete;
+  CheckpointSave& operator=(const CheckpointSave&) = delete;
+
+  std::uint64_t step() const { return request_.step; }
+  std::uint64_t order() const { return request_.order; }
+  // Of this rank's part.
+  std::uint64_t bytes() const { return bytes_; }
+  // Writes this rank's part; part() throws where there can be none.
+  void write(const Place& place);
+  // The same in two steps: to the local folder, and from there in a thread.
+  void stage(const Place& place);
+  void flush_in_background();
+  void throw_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  // The same in a thread.
+  void write_in_background(const Place& place);
+  bool staged() const { return staged_.load(std::memory_order_acquire); }
+  bool done() const { return done_.load(std::memory_order_acquire); }
+
+  // Waits for the thread: what was written. Throws CheckpointError.
+  SavedPart part();
+  // Removes what this rank has written to the folder of all ranks, after part().
+  void discard() const noexcept;
+  // After part(), or after stage: whether this rank's part is complete where it was written first.
+  bool is_staged_well() const { return staged_well_; }
+  // Removes what this rank has written to the local folder.
+  void discard_local() const noexcept;
+  // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
+  void discard(const std::vector<SavedPart>& parts) const noexcept;
+  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns
+  // warnings: of numbers that are not finite, of those among them that were not whole, and of what cannot be
+  // removed. Throws CheckpointError.
+  std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
+  // After commit, any thread: removes the files of those, and other local ones. Large files take long.
+  void remove_left_overs() const noexcept;
+
+ private:
+  bool is_first_rank() const { return request_.rank == Rank(0); }
+  // What the application has given, in the order in which it is written.
+  std::vector<std::span<const std::byte>> blobs() const;
+  bool has_bytes() const;
+  void flush();
+  // Keeps the failure of a step; does nothing where there was one.
+  void attempt(void (CheckpointSave::*f)());
+  void begin_thread(void (CheckpointSave::*f)());
+  void write_at_place();
+  void set_names();
+  ShardHeader header(std::size_t table) const;
+  // Whether the checkpoint of another step can be read, as far as its manifest and the sizes of files say.
+  bool has_files(std::uint64_t other) const;
+  void prepare_folder();
+  void write_directly();
+  void write_local();
+  void copy_from_local();
+  void write_part(DurableFile& file);
+  Manifest empty_manifest() const;
+  std::vector<std::string> withdraw_others(bool healthy) const noexcept;
+
+  const Request request_;
+  const std::vector<CheckpointTable>& tables_;
+  std::vector<TableRecord> records_;  // by table: a thread must not ask the tables
+  std::vector<SavedRows> rows_;       // likewise
+  std::uint64_t bytes_ = 0;
+  Place place_;
+  std::string name_;  // of the file, in the folder of the step
+  SavedPart part_;
+  std::exception_ptr failure_;
+  bool staged_well_ = false;
+  std::atomic<bool> staged_{false};
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+}  // namespace lapse

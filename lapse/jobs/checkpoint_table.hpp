@@ -1,0 +1,38 @@
+// A table of the server, as checkpoints see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/jobs/checkpoints.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace lapse {
+
+// Thread safety: the server's thread, between calls of run_workers; require_fit any thread.
+class CheckpointTable {
+ public:
+  // `name`: in the checkpoint.
+  CheckpointTable(const TableHandle& table, std::string name) : table_(table), name_(std::move(name)) {}
+
+  const TableHandle& handle() const { return table_; }
+  const std::string& name() const { return name_; }
+  // What a manifest records of the table, without shards.
+  TableRecord record() const;
+  // Throws CheckpointError with reason mismatch, as `file`, where what is asked for of the given record
+  // cannot become values and states of the table.
+  void require_fit(const TableRecord& given, const TableLoad& load, const std::string& file) const;
+  // As above, for the lengths of one key.
+  void require_fit(std::uint64_t key, std::size_t length, const std::string& file) const;
+
+ private:
+  TableHandle table_;
+  std::string name_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,72 @@
+// One sequence of collective calls over engine messages: a tree reduction with the result on all ranks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/group/tree_reduction.hpp"
+#include "lapse/protocol/host/outbox.hpp"
+#include "lapse/protocol/host/protocol_module.hpp"
+#include "lapse/transport/engine/submission_queue.hpp"
+
+namespace lapse {
+
+// This rank's contribution to the next round. Owned by the contributor until the round is complete.
+struct Contribution : Submission {
+  Bytes bytes;
+};
+
+// Thread safety: submissions and frames by the holder of the progress lock; rounds and result by any thread
+// of the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
+class Collective final : public ProtocolModule {
+ public:
+  // `up` and `down` are the kinds of frames of this sequence. The engine calls `completed` after each round.
+  Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
+      : outbox_(outbox),
+        frames_{{{up, FrameUse::other}, {down, FrameUse::other}}},
+        completed_(std::move(completed)) {}
+
+  std::span<const FrameSpec> frames() const override { return frames_; }
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
+
+  // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
+  // the participants, this rank takes no part. Called between phases, while no engine runs. A result for
+  // which `is_end` is true stays at the root: no participant waits for it, and its round does not count.
+  // With every other result the engine calls `take_result`, before the round counts as completed.
+  void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
+             std::function<bool(const Bytes&)> is_end = {},
+             std::function<void(const Bytes&)> take_result = {});
+
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+
+  std::uint64_t completed_rounds() const { return rounds_.load(std::memory_order_acquire); }
+  const Bytes& result() const { return result_; }
+
+ private:
+  void advance(std::optional<Bytes> combined) LAPSE_REQUIRES(progress_role);
+  void finish(Bytes result) LAPSE_REQUIRES(progress_role);
+  void send(const FrameSpec& frame, Rank to, const Bytes& bytes) LAPSE_REQUIRES(progress_role);
+
+  // constant
+  Outbox& outbox_;
+  std::array<FrameSpec, 2> frames_;  // up and down
+  std::function<void()> completed_;
+  // constant during a phase
+  std::vector<Rank> participants_;
+  std::function<bool(const Bytes&)> is_end_;
+  std::function<void(const Bytes&)> take_result_;
+  // guarded by the progress lock
+  std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);
+  // published by rounds_
+  Bytes result_;
+  std::atomic<std::uint64_t> rounds_{0};
+};
+
+}  // namespace lapse

@@ -1,0 +1,91 @@
+// Detects that every rank has quiesced: at the end of a phase, or within a phase while its workers wait.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/group/collective.hpp"
+#include "lapse/protocol/host/module_host.hpp"
+#include "lapse/protocol/host/protocol_module.hpp"
+#include "lapse/protocol/host/quiescence.hpp"
+#include "lapse/protocol/worker/registry.hpp"
+
+namespace lapse {
+
+// The rank's part of the phase has ended: its workers have returned, or it has none. Every rank submits it
+// once in a phase, a rank without workers at any time.
+struct QuiescenceRequest : Submission {
+  IdleLevel level = IdleLevel::synced;  // the same on every rank, as in detections within the phase
+};
+
+// Runs waves (quiescence.hpp) until two in a row find all frames received that were sent and every module of
+// every rank idle at the level asked for.
+//
+// The ranks meet in one detection after the other. In each, either the workers of every rank that has some
+// wait within the phase, or the phase ends. The waves find out which, so a rank without workers takes part in
+// every detection of the phase without being asked, and begins the next when one has been completed.
+//
+// A rank that does not know whether all others wait too contributes to the first wave whatever it does. The
+// end of that wave notifies it that they do. From then on it urges modules that are not idle (hasten), and
+// joins a wave when all of them are.
+//
+// After a failure no rank contributes until its part of the phase has ended: then the detection that runs
+// becomes the last one.
+//
+// Thread safety: the holder of the progress lock; completed() by any thread; start between phases.
+class TerminationDetection final : public ProtocolModule {
+ public:
+  static constexpr FrameSpec kFrames[] = {FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted(),
+                                          FrameSpec(FrameKind::wave_down, FrameUse::other).uncounted()};
+
+  // `completed` is called by the engine after each detection.
+  TerminationDetection(ModuleHost& host, const Registry& registry, Outbox& outbox,
+                       std::function<void()> completed);
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  // Takes a QuiescenceRequest.
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  // The workers of all ranks wait until this detection has been completed. Called on every rank that has
+  // workers; does nothing after a failure, which ends the wait of the workers too.
+  void detect_within_phase(IdleLevel level) LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  void end_turn() override LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
+
+  // Before a phase.
+  void start();
+  // How many detections have been completed, and how many of them have ended a phase.
+  std::uint64_t completed() const { return completed_detections_.load(std::memory_order_acquire); }
+  std::uint64_t phases_ended() const { return phases_ended_.load(std::memory_order_acquire); }
+
+ private:
+  static void add_counts(Bytes& into, const Bytes& from);
+  void take_result() LAPSE_REQUIRES(progress_role);
+  void contribute() LAPSE_REQUIRES(progress_role);
+  bool may_contribute() const LAPSE_REQUIRES(progress_role);
+
+  ModuleHost& host_;
+  const Registry& registry_;
+  Collective wave_;
+  std::function<void()> completed_;
+  // guarded by the progress lock
+  std::optional<IdleLevel> level_ LAPSE_GUARDED_BY(progress_role);  // of the detection that runs
+  bool is_within_phase_ LAPSE_GUARDED_BY(progress_role) = false;    // workers of this rank wait for its end
+  bool all_wait_ LAPSE_GUARDED_BY(progress_role) = false;           // every rank takes part in it
+  bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the wave that runs
+  std::uint64_t waves_ LAPSE_GUARDED_BY(progress_role) = 0;         // that have ended
+  bool balanced_ LAPSE_GUARDED_BY(progress_role) = true;            // the last wave found no frame in flight
+  Quiescence quiescence_ LAPSE_GUARDED_BY(progress_role);
+  Contribution contribution_ LAPSE_GUARDED_BY(progress_role);
+  // self-synchronised
+  std::atomic<std::uint64_t> completed_detections_{0};
+  std::atomic<std::uint64_t> phases_ended_{0};
+};
+
+}  // namespace lapse

@@ -1,0 +1,34 @@
+// Takes packets apart and gives each frame to the module that takes its kind.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/host/frame_counts.hpp"
+#include "lapse/protocol/host/frame_table.hpp"
+
+namespace lapse {
+
+// Checks every length before a module sees it. Thread safety: the holder of the progress lock.
+class Dispatcher {
+ public:
+  explicit Dispatcher(const FrameTable& frames) : frames_(frames) {}
+
+  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that no module takes. An
+  // exception of a module is rethrown after the remaining frames have been handled: termination detection
+  // needs every frame counted, also after a failure.
+  void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role);
+
+  // Without the frames of termination detection.
+  std::uint64_t frames_received() const LAPSE_REQUIRES(progress_role) { return frames_received_; }
+  const FrameCountsByKind& kinds() const LAPSE_REQUIRES(progress_role) { return kinds_; }
+
+ private:
+  const FrameTable& frames_;
+  std::uint64_t frames_received_ LAPSE_GUARDED_BY(progress_role) = 0;
+  FrameCountsByKind kinds_ LAPSE_GUARDED_BY(progress_role) = {};
+};
+
+}  // namespace lapse

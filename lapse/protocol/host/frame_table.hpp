@@ -1,0 +1,34 @@
+// Which module takes which frames, and how they travel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "lapse/protocol/host/frames.hpp"
+#include "lapse/protocol/host/protocol_module.hpp"
+
+namespace lapse {
+
+// Filled before the first message; then constant.
+class FrameTable {
+ public:
+  // Registers the kinds of frames of a module, which outlives the table. Throws ProtocolError for a kind that
+  // is taken, or that no frame can have.
+  void add(ProtocolModule& module);
+
+  // Null for an unregistered kind.
+  ProtocolModule* module(std::uint16_t kind) const { return kind < kFrameKinds ? modules_[kind] : nullptr; }
+  // For registered kinds only.
+  bool is_free(std::uint16_t kind) const { return free_[kind]; }
+  bool is_counted(std::uint16_t kind) const { return counted_[kind]; }
+  // False for unregistered kinds.
+  bool is_work(std::size_t kind) const { return work_[kind]; }
+
+ private:
+  std::array<ProtocolModule*, kFrameKinds> modules_{};
+  std::array<bool, kFrameKinds> free_{};
+  std::array<bool, kFrameKinds> counted_{};
+  std::array<bool, kFrameKinds> work_{};
+};
+
+}  // namespace lapse

@@ -1,0 +1,64 @@
+// What travels between engines: frames of records. Drawn in docs/wire-format.md; the records of a kind are
+// declared by the module that takes it.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "lapse/protocol/host/frame_kinds.hpp"
+
+namespace lapse {
+
+static_assert(std::endian::native == std::endian::little,
+              "messages are little-endian, as they are stored in memory");
+
+// A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
+// to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
+// when it exceeds the packet size. Records with equal headers go into one frame. So an operation on many keys
+// needs few messages per destination at every hop.
+//
+//    0      2      4       8       12             16       20       24           32
+//   | kind | flags | table | count | record_bytes | origin | domain | operation |
+//
+struct FrameHeader {
+  static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
+  // failures: there was no memory; else user code has thrown
+  static constexpr std::uint16_t kOutOfMemory = 1;
+  static constexpr std::uint16_t kToMember = 1;  // offer: to a member; else it answers on
+
+  std::uint16_t kind = 0;
+  std::uint16_t flags = 0;
+  std::uint32_t table = 0;
+  std::uint32_t count = 0;
+  std::uint32_t record_bytes = 0;
+  // operations and requests within a domain: rank of the requester; poison and failures: the rank that
+  // failed; push_run: the bits of the scale; answers to runs: number of the first item
+  std::int32_t origin = 0;
+  // localize: requester; instruct: new owner; refuse: home; answers: domain that executed; runs: number of
+  // the first item, after which they are consecutive; on, delta, off, want, unwant: domain that wants the
+  // key; snapshot, offer, refuse_copy, refresh, acknowledge: owner
+  std::int32_t domain = 0;
+  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
+  // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
+  // answered
+  std::uint64_t operation = 0;
+
+  // Whether records of `other` may follow in the same frame.
+  bool same_frame(const FrameHeader& other) const {
+    return kind == other.kind && flags == other.flags && table == other.table &&
+           record_bytes == other.record_bytes && origin == other.origin && domain == other.domain &&
+           operation == other.operation;
+  }
+};
+static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHeader>);
+
+// Data after the fixed part of a record, other than rows of elements, is padded to a multiple of 8 bytes.
+// Rows need alignment only where they are read in place, in push and set, and are aligned there: elements of
+// 8 bytes begin at a multiple of 8, other elements at a multiple of 4.
+constexpr std::size_t padded_bytes(std::size_t bytes) {
+  return (bytes + 7) / 8 * 8;
+}
+
+}  // namespace lapse

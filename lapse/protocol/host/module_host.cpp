@@ -1,0 +1,86 @@
+#include "lapse/protocol/host/module_host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lapse {
+
+ModuleHost::ModuleHost(Transport& transport, std::function<void()> stop_workers)
+    : outbox_(transport, frames_),
+      dispatcher_(frames_),
+      failures_(transport.rank(), transport.ranks(), outbox_, std::move(stop_workers)) {
+  add(failures_);
+}
+
+void ModuleHost::add(ProtocolModule& module) {
+  frames_.add(module);
+  modules_.push_back(&module);
+  module.attach(attention_);
+}
+
+void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
+  dispatcher_.handle_packet(from, packet);
+}
+
+void ModuleHost::end_turn() {
+  if (attention_.end_turn) {
+    attention_.end_turn = false;
+    for (ProtocolModule* module : modules_) {
+      if (!module->wants_end_turn()) continue;
+      try {
+        module->run_end_turn();
+      } catch (...) {
+        handle_failure(std::current_exception());
+      }
+    }
+  }
+  outbox_.flush();
+}
+
+std::optional<ProtocolModule::Clock::time_point> ModuleHost::next_deadline() const {
+  std::optional<ProtocolModule::Clock::time_point> next;
+  if (!attention_.deadline) return next;
+  for (const ProtocolModule* module : modules_) {
+    const auto deadline = module->next_deadline();
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  }
+  return next;
+}
+
+void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
+  for (ProtocolModule* module : modules_) {
+    if (!module->next_deadline() || *module->next_deadline() > now) continue;
+    try {
+      module->handle_deadline(now);
+    } catch (...) {
+      handle_failure(std::current_exception());
+    }
+  }
+}
+
+std::uint64_t ModuleHost::work_received() const {
+  std::uint64_t records = 0;
+  for (std::size_t kind = 0; kind < kFrameKinds; ++kind)
+    if (frames_.is_work(kind)) records += dispatcher_.kinds()[kind].records;
+  return records;
+}
+
+bool ModuleHost::idle(IdleLevel level) const {
+  return failure().raised() ||
+         std::ranges::all_of(modules_, [level](const ProtocolModule* module)
+                                           LAPSE_REQUIRES(progress_role) { return module->idle(level); });
+}
+
+void ModuleHost::hasten(IdleLevel level) {
+  for (ProtocolModule* module : modules_) {
+    if (failure().raised()) return;
+    if (module->idle(level)) continue;
+    try {
+      module->hasten(level);
+    } catch (...) {
+      handle_failure(std::current_exception());
+    }
+  }
+}
+
+}  // namespace lapse

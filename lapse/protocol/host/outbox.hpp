@@ -1,0 +1,125 @@
+// Collects the records that an engine turn sends, in one packet per destination, or in several full packets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/host/frame_counts.hpp"
+#include "lapse/protocol/host/frame_table.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+struct OutboxCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t frames = 0;      // without those of termination detection
+  FrameCountsByKind kinds = {};  // of packets that were sent
+};
+
+// Thread safety: the holder of the progress lock.
+// Guarantees:
+// 1. Records for one destination are sent in the order in which they were appended, except that frames of the
+//    free lane take the bulk lane where the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes, or what its buffer has room for where that is the
+//    transport's, unless a single record has more. A full packet is sent when the next record for its
+//    destination is appended: while an operation on many keys is executed, its first packets are in flight
+//    already. So what was appended last can always be rolled back.
+// 3. Where there is no memory for records (std::bad_alloc), none of them is appended.
+class Outbox {
+ public:
+  // `frames` stores how each kind travels; it may be filled later.
+  Outbox(Transport& transport, const FrameTable& frames);
+
+  // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
+  // frame if it has the same header (count and all else aside) and the packet has room.
+  std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+
+  // Records at the end of a packet.
+  struct Run {
+    std::byte* records;
+    std::uint32_t count;
+  };
+  // As append, for as many of the next `count` records as the packet has room for, at least one. The caller
+  // fills them, by a few large copies or record by record, or rolls them back before it appends anything
+  // else.
+  enum class Fill : std::uint8_t { records, blocks };
+  Run append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill = Fill::records)
+      LAPSE_REQUIRES(progress_role);
+
+  // For a record that must be sent although there was no memory to append it: the next record that is
+  // appended with this header goes to this packet, which has room for it. Sends what was appended for `to`
+  // before.
+  void begin_packet_in(PacketBuffer packet, Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+
+  // Rolls back the last records of those that the last call has appended: they are not sent.
+  void cancel(std::uint32_t records = 1) LAPSE_REQUIRES(progress_role);
+
+  template <class Record>
+  void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
+    header.record_bytes = sizeof(Record);
+    std::memcpy(append(to, header), &record, sizeof record);
+  }
+
+  // Sends packets of at least so many bytes in the middle of a turn: for long turns, so that other ranks
+  // begin meanwhile.
+  void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
+  // Sends all packets.
+  void flush() LAPSE_REQUIRES(progress_role);
+  bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
+
+  const OutboxCounters& counters() const { return counters_; }
+
+ private:
+  struct Pending {
+    PacketBuffer packet;
+    std::size_t full = 0;          // bytes that a packet to this rank may have
+    std::size_t limit = 0;         // of this packet's bytes
+    std::size_t before_frame = 0;  // bytes before the last frame
+    std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
+    FrameHeader last_header;       // a copy of it
+    bool waiting = false;          // its position is in waiting_
+  };
+
+  Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
+    return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
+  }
+  // Whether the packet's last frame can take a further record with this header; else a packet that has no
+  // room for a frame of one record is sent.
+  bool continues_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  // The packet has a buffer; where it is empty, one that suits a frame of `count` records.
+  void begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill)
+      LAPSE_REQUIRES(progress_role);
+  std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
+      LAPSE_REQUIRES(progress_role);
+  void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
+  // The packet's last frame gets no further record, and is sent.
+  void count_last_frame(const Pending& pending) LAPSE_REQUIRES(progress_role);
+  void send(Pending& pending) LAPSE_REQUIRES(progress_role);
+  Rank rank_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return Rank(static_cast<std::int32_t>(position_of(pending) >> (lanes_ - 1)));
+  }
+  Transport::Lane lane_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return (position_of(pending) & (lanes_ - 1)) == 1 ? Transport::Lane::bulk : Transport::Lane::ordered;
+  }
+  std::size_t position_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return static_cast<std::size_t>(&pending - pending_.data());
+  }
+  // Sends a packet in the middle of a turn.
+  void send_in_turn(Pending& pending) LAPSE_REQUIRES(progress_role);
+
+  Transport& transport_;
+  const FrameTable& frames_;
+  std::size_t lanes_;  // 1 or 2
+
+  std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
+  // Positions in pending_ used in this turn, in order of first use.
+  std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);
+  Pending* last_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // the packet with the last record
+  OutboxCounters counters_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

@@ -1,0 +1,344 @@
+#include "lapse/protocol/key/access.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/key/answered_items.hpp"
+#include "lapse/protocol/key/key_failure_records.hpp"
+#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/table/prefetch.hpp"
+
+namespace lapse {
+
+namespace {
+
+OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank self) {
+  OperationPart part;
+  static_cast<ValueOperation&>(part) = static_cast<const ValueOperation&>(operation);
+  part.origin = self;
+  part.operation = operation.number;
+  part.key = operation.items[item].key;
+  part.item = item | OperationState::kIndexBit;
+  if (operation.kind != OperationKind::pull) part.value = operation.update(operation.items[item]);
+  return part;
+}
+
+// The versions that its worker requires allow the use of the domain's copy (rule 23).
+bool may_use_copy(const OperationState& operation, Key key) {
+  const TableShard& table = *operation.table;
+  const auto required = operation.worker->required_versions().find(table.id(), key);
+  return !required || Version(table.store().copy_version(*table.store().find(key))) >= *required;
+}
+
+bool is_of_domain(const TableShard& table, const OperationPart& part) {
+  return table.definition().domains.domain_of(part.origin) == table.self_domain();
+}
+
+// The kind of the operations that a frame carries.
+OperationKind operation_kind(FrameKind kind) {
+  for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
+    if (kind == frame_kind(operation)) return operation;
+  }
+  return OperationKind::call;
+}
+
+}  // namespace
+
+// --- routing
+
+bool Access::waits_at_replica(TableShard& table, const OperationPart& part) {
+  if (table.copies() == nullptr || table.store().word(part.key).role() != Role::replica) return false;
+  if (!table.may_use_copy(part)) return true;
+  const std::uint32_t arrival = table.copies()->replica(part.key).arrival;
+  return arrival != Replica::kNone && !table.arrivals().queue(arrival).empty();
+}
+
+bool Access::queue(TableShard& table, const OperationPart& part) {
+  const auto record = table.arrival_record(part.key);
+  if (!record) return false;
+  table.arrivals().queue(*record).push(part, Execution::update_bytes(table, part), Clock::now());
+  return true;
+}
+
+void Access::throw_misrouted(const TableShard& table, const OperationPart& part) {
+  throw ProtocolError(fmt::format(
+      "misrouted: an operation on key {} of table '{}' from rank {} reached a domain that neither has "
+      "the key nor is its home",
+      part.key.value(), table.name(), part.origin.value()));
+}
+
+void Access::send(TableShard& table, const OperationPart& part, const Route& route) {
+  std::byte* record = outbox_.append(table.serving_rank(part.key, route.to),
+                                     execution_.operation_header(table, part, route.by_home));
+  if (part.kind == OperationKind::call) {
+    const CallRecord head{part.key.value(), part.item, part.function->number};
+    std::memcpy(record, &head, sizeof head);
+  } else {
+    const OperationRecord head{part.key.value(), part.item, part.scale};
+    std::memcpy(record, &head, sizeof head);
+  }
+  // An argument may be empty.
+  if (const std::size_t bytes = Execution::update_bytes(table, part); bytes != 0)
+    std::memcpy(record + sizeof(OperationRecord), part.value, bytes);
+}
+
+// --- from this rank's workers
+
+void Access::join(const OperationState& operation, std::size_t first) {
+  for (std::size_t i = first; i < operation.joins.size(); ++i) {
+    const auto& [entry, earlier, serial, item] = operation.joins[i];
+    // As long as the earlier operation is not answered in full, the worker does not begin it anew.
+    const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
+    if (!is_open || earlier->items[item].state() == OperationState::ItemState::answered) {
+      UnansweredTable::finish(*entry);
+      continue;
+    }
+    OperationState::Item& joined = earlier->items[item];
+    joined.entry = entry;
+    if (!joined.in_flight()) continue;
+    ++entry->pin.unanswered;
+    if (joined.by_entry) entry->pin.entry = joined.sent_to;
+  }
+}
+
+void Access::handle_submission(Submission& submission) {
+  auto& operation = static_cast<OperationState&>(submission);
+  if (operation.refused) [[unlikely]]
+    return refuse_piece(operation, 0, 0);
+  try {
+    begin_piece(operation, 0, 0, operation.items.size());
+    if (piece_.in_runs) routes_.add_all(operation.items);
+  } catch (const std::bad_alloc&) {
+    operation.fail_without_memory(operation.items.front().key, registry_.self());
+    return refuse_piece(operation, 0, 0);
+  }
+  end_piece(operation);
+}
+
+void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most) {
+  if (items == 0) {
+    operation.reordered = false;
+    operation.order.clear();
+  }
+  piece_ = {may_run(operation), items, joins};
+  if (piece_.in_runs) routes_.begin(operation, items, most);
+}
+
+bool Access::end_piece(OperationState& operation) {
+  join(operation, piece_.first_join);
+  // The operation may be finished, and gone, with its last item.
+  const TableShard& table = *operation.table;
+  const std::size_t items = operation.items.size();
+  try {
+    if (piece_.in_runs) return send_piece(operation);
+    for (std::size_t item = piece_.first_item; item < items; ++item)
+      submit_item(operation, static_cast<std::uint32_t>(item));
+  } catch (const std::bad_alloc&) {
+    // Some of the keys may have been sent, in a packet that can no longer be rolled back.
+    throw OutOfMemory(fmt::format("no memory on rank {} in the middle of sending {} keys of table '{}'",
+                                  registry_.self().value(), items - piece_.first_item, table.name()));
+  }
+  return true;
+}
+
+void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {
+  TableShard& table = *operation.table;
+  TableCounters& counters = table.counters();
+  OperationState::Item& item = operation.items[index];
+  Pin alone;
+  Pin& pin = item.entry != nullptr ? item.entry->pin : alone;
+  const OperationPart part = part_of(operation, index, registry_.self());
+  const bool pull = part.kind == OperationKind::pull;
+  // A route is used where the router has written it: a copy would be read before the processor has it whole.
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
+    KeyView view = table.view(part.key);
+    view.may_look_up = may_look_up && operation.looks_up_owners;
+    if (view.direct == DirectAccess::copy && !(table.may_use_copy(part) && may_use_copy(operation, part.key)))
+      view.direct = DirectAccess::nothing;
+    Route route = router_.route_own(view, pin);
+    // Relayed by this rank, which is the entry.
+    const bool waits = route.action == Route::Action::send && !route.is_entry &&
+                       view.handling == Handling::relay && waits_at_replica(table, part);
+    if (waits) route.action = Route::Action::queue;
+    switch (route.action) {
+      case Route::Action::execute:
+        if (view.direct == DirectAccess::copy) {
+          if (!execution_.execute_on_copy(table, part)) return false;
+          ++(pull ? counters.copy_pulls : counters.copy_pushes);
+        } else if (!execution_.execute(table, part)) {
+          return false;
+        }
+        ++(pull ? counters.local_pulls : counters.local_pushes);
+        AnsweredItems(*this, operation).add_executed(item);
+        return true;
+      case Route::Action::hold:
+      case Route::Action::look_up:
+        hold(operation, index, route);
+        return true;
+      case Route::Action::queue:
+        if (!queue(table, part)) return false;
+        ++counters.queued_accesses;
+        item.sent_to = table.self_domain();
+        break;
+      case Route::Action::send:
+        ++(pull ? counters.remote_pulls : counters.remote_pushes);
+        count_remote(operation);
+        send(table, part, route);
+        item.sent_to = route.to;
+        break;
+      case Route::Action::illegal:
+        throw_misrouted(table, part);
+    }
+    item.set_state(OperationState::ItemState::in_flight);
+    item.by_entry = route.is_entry;
+    ++pin.unanswered;
+    if (route.is_entry) pin.entry = route.to;
+    if (waits) replication_.queued(table, part.key, Clock::now());
+    return true;
+  });
+}
+
+void Access::hold(OperationState& operation, std::uint32_t index, const Route& route) {
+  OperationState::Item& item = operation.items[index];
+  UnansweredKey& entry = *item.entry;
+  operation.keep_update(item);
+  entry.held.push_back({&operation, index});
+  ++held_;
+  if (entry.pin.unanswered > 0) ++operation.table->counters().held;
+  if (route.action == Route::Action::hold || entry.pin.looking_up) return;
+  entry.pin.looking_up = true;
+  lookups_.begin(*operation.table, item.key, entry);
+}
+
+void Access::finish_lookup(const RemoteReads::Finished& read) {
+  UnansweredKey& entry = lookups_.finish(read);
+  entry.pin.looking_up = false;
+  resume(entry, false);
+}
+
+void Access::resume(UnansweredKey& entry, bool may_look_up) {
+  const std::vector<UnansweredKey::Held> held = std::exchange(entry.held, {});
+  held_ -= held.size();
+  for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
+}
+
+// --- from queues
+
+void Access::forward_to_home(TableShard& table, const OperationPart& part) {
+  // The key is absent now, so this rank decides as for any operation that came from another rank.
+  ++table.counters().forwarded;
+  const Route route = router_.route_received(table.view(part.key), false);
+  if (route.action != Route::Action::send) throw_misrouted(table, part);
+  send(table, part, route);
+}
+
+void Access::execute_waiting(TableShard& table, const OperationPart& part, std::byte* content) {
+  OperationState* const own = own_operation(table, part);
+  execution_.execute_on(table, part, content);
+  if (own != nullptr) AnsweredItems(*this, *own).add(*own->item_with(part.item), table.self_domain());
+}
+
+// --- messages
+
+void Access::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  switch (static_cast<FrameKind>(header.kind)) {
+    case FrameKind::pull_run:
+    case FrameKind::push_run:
+    case FrameKind::set_run:
+      handle_run(from, header, records);
+      break;
+    case FrameKind::pull_run_answer:
+    case FrameKind::push_run_answer:
+      handle_run_answers(header, records);
+      break;
+    case FrameKind::pull_answer:
+    case FrameKind::push_answer:
+    case FrameKind::call_answer:
+    case FrameKind::failed_answer:
+      handle_answers(header, records);
+      break;
+    default:
+      handle_operations(header, records);
+      break;
+  }
+}
+
+void Access::handle_operations(const FrameHeader& header, const std::byte* records) {
+  TableShard& table = registry_.table(header.table);
+  OperationPart part;
+  part.kind = operation_kind(static_cast<FrameKind>(header.kind));
+  part.origin = Rank(header.origin);
+  part.operation = header.operation;
+  const bool by_home = (header.flags & FrameHeader::kByHome) != 0;
+  if (header.record_bytes < sizeof(OperationRecord) || header.origin < 0 ||
+      header.origin >= registry_.ranks()) {
+    throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
+  }
+  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+    prefetch_ahead(table, header, records, i);
+    OperationRecord head;
+    std::memcpy(&head, records, sizeof head);
+    part.key = Registry::served_key(table, head.key);
+    part.item = head.item;
+    part.scale = head.scale;
+    part.value = records + sizeof head;
+    if (part.kind == OperationKind::call) {
+      CallRecord call;
+      std::memcpy(&call, records, sizeof call);
+      part.function = &registry_.function(call.function);
+    }
+    if (header.record_bytes != Execution::operation_bytes(table, part))
+      throw ProtocolError("a message holds an operation of a wrong length");
+    take(table, part, by_home);
+  }
+}
+
+void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
+  // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
+  OperationState* const own = own_operation(table, part);
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
+    const Route route = router_.route_received(table.view(part.key), by_home);
+    switch (route.action) {
+      case Route::Action::execute:
+        if (!execution_.execute(table, part)) return false;
+        if (own != nullptr) AnsweredItems(*this, *own).add(*own->item_with(part.item), table.self_domain());
+        return true;
+      case Route::Action::queue:
+        return queue(table, part);
+      case Route::Action::send:
+        if (is_of_domain(table, part) && waits_at_replica(table, part)) {
+          static_cast<void>(queue(table, part));
+          replication_.queued(table, part.key, Clock::now());
+          return true;
+        }
+        ++table.counters().forwarded;
+        send(table, part, route);
+        return true;
+      case Route::Action::hold:
+      case Route::Action::look_up:
+      case Route::Action::illegal:
+        break;
+    }
+    throw_misrouted(table, part);
+  });
+}
+
+OperationState* Access::own_operation(const TableShard& table, const OperationPart& part) const {
+  if (part.origin != registry_.self()) return nullptr;
+  OperationState& operation = registry_.operation(part.operation);
+  const OperationState::Item* const item = operation.item_with(part.item);
+  if (operation.table != &table || operation.kind != part.kind || item == nullptr || item->key != part.key ||
+      !item->in_flight()) {
+    throw ProtocolError(
+        fmt::format("an operation on key {} of table '{}' came back to rank {}, which does not wait for it",
+                    part.key.value(), table.name(), registry_.self().value()));
+  }
+  return &operation;
+}
+
+}  // namespace lapse

@@ -1,0 +1,167 @@
+// Pull, push, set and call of keys that the worker could not access in memory: routing and answers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/host/outbox.hpp"
+#include "lapse/protocol/host/protocol_module.hpp"
+#include "lapse/protocol/key/execution.hpp"
+#include "lapse/protocol/key/owner_lookups.hpp"
+#include "lapse/protocol/key/run_routes.hpp"
+#include "lapse/protocol/worker/registry.hpp"
+
+namespace lapse {
+
+class KeyReplication;
+
+// Thread safety: the holder of the progress lock.
+//
+// Invariants:
+// 1. Choosing the route of an operation and queueing, sending or executing it are one step of the engine.
+// 2. An operation is answered exactly once, to the rank it came from, by the rank that executes it (I2).
+// 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry
+//    (I3, I4); when an answer has shown that entry to be out of date, the next one is held until the answers
+//    have come.
+// 4. While a worker's first operation on a key waits for the lookup of the key's owner, all operations of
+//    that worker on the key wait behind it, in program order, as if the worker made the calls later.
+class Access : public ProtocolModule {
+ public:
+  static constexpr FrameSpec kFrames[] = {
+      {FrameKind::pull, FrameUse::work},
+      {FrameKind::push, FrameUse::work},
+      {FrameKind::set, FrameUse::work},
+      {FrameKind::call, FrameUse::work},
+      {FrameKind::pull_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::push_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::call_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::failed_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::pull_run, FrameUse::work},
+      {FrameKind::push_run, FrameUse::work},
+      {FrameKind::set_run, FrameUse::work},
+      {FrameKind::pull_run_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::push_run_answer, FrameUse::work, FrameLane::free},
+  };
+
+  Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,
+         KeyReplication& replication)
+      : registry_(registry),
+        outbox_(outbox),
+        router_(router),
+        execution_(registry, outbox),
+        replication_(replication),
+        lookups_(lookups) {}
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  // As handle_submission, for a piece of an operation that is being built: begin_piece, when so many items
+  // and joins have been handled before; add_to_piece for at most `most` new items, some at a time, as they
+  // are made; end_piece. All in one step of the engine. Further pieces may follow: the operation stays open.
+  // Throws std::bad_alloc where there is no memory to choose routes: then refuse_piece ends the piece.
+  void begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most)
+      LAPSE_REQUIRES(progress_role);
+  // As RunRoutes::add.
+  void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
+      LAPSE_REQUIRES(progress_role) {
+    if (piece_.in_runs) routes_.add(items, words);
+  }
+  // False where there was no memory to choose routes: the items were answered without being sent, and the
+  // operation has failed.
+  bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // In place of end_piece, for an operation that has failed: answers the items, none of which was sent.
+  void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+      LAPSE_REQUIRES(progress_role);
+  // Sends packets of at least so many bytes, while an operation is being built.
+  void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
+  // True when no operation waits for a route.
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
+
+  // Executes a queued operation on `content`: the value that has arrived, or whose lease has ended.
+  void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
+  // Sends a queued operation to the key's home, after the key has left this domain.
+  void forward_to_home(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+
+  // A lookup of a key's owner has finished: submits the operations that waited for it.
+  void finish_lookup(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
+
+ private:
+  // Collects the answered items of one operation; its destructor counts them and notifies the worker.
+  class AnsweredItems;
+
+  void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
+  void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // `may_look_up`: whether the owner may be read remotely where no location is cached.
+  void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
+      LAPSE_REQUIRES(progress_role);
+  // An item of the operation goes to another rank.
+  static void count_remote(OperationState& operation) LAPSE_REQUIRES(progress_role) {
+    if (operation.is_remote) return;
+    operation.is_remote = true;
+    ++operation.table->counters().remote_operations;
+  }
+  // Holds an operation of a worker back, and with it all operations that the worker submits on the key.
+  void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
+  // Submits the held operations, in program order.
+  void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
+  // At a replica of this domain: whether the operation of a worker of the domain, which the main copy has to
+  // execute, waits until the replica's changes can go before it (rule 26).
+  static bool waits_at_replica(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // Throws ProtocolError, before anything is applied, unless each record answers an item in flight.
+  static void check_answers(OperationState& operation, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  // An answer has come with this version of the main copy: a copy in this domain that is older must not be
+  // used by the worker (rule 25).
+  static void note_version(const OperationState& operation, Key key, std::uint64_t version)
+      LAPSE_REQUIRES(progress_role);
+  // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
+  bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
+  void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
+
+  // An operation that came in a message.
+  void take(TableShard& table, const OperationPart& part, bool by_home) LAPSE_REQUIRES(progress_role);
+  void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+  void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+
+  // --- runs of keys (access_runs.cpp)
+
+  // Whether the keys of the operation may travel in runs.
+  bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
+  // As end_piece, when the new items have been joined.
+  bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
+  void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  // Executes the first keys, while each is local and open, and answers them; returns how many.
+  std::uint32_t execute_run(TableShard& table, const OperationPart& first, std::span<const Key> keys)
+      LAPSE_REQUIRES(progress_role);
+  void handle_run_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+
+  // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
+  // ProtocolError when it does not wait for the key.
+  OperationState* own_operation(const TableShard& table, const OperationPart& part) const
+      LAPSE_REQUIRES(progress_role);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  const Router& router_;
+  Execution execution_;
+  KeyReplication& replication_;
+  RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
+  // Of the operation that is being handed in.
+  struct Piece {
+    bool in_runs = false;
+    std::size_t first_item = 0;
+    std::size_t first_join = 0;
+  };
+  Piece piece_ LAPSE_GUARDED_BY(progress_role);
+  OwnerLookups& lookups_;
+  std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
+};
+
+}  // namespace lapse

@@ -1,0 +1,77 @@
+// The items of an operation that are answered together.
+#pragma once
+
+#include <cstdint>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/key/access.hpp"
+
+namespace lapse {
+
+// Its destructor counts the items and notifies the worker; the operation must not be used afterwards.
+class Access::AnsweredItems {
+ public:
+  AnsweredItems(Access& access, OperationState& operation) LAPSE_REQUIRES(progress_role)
+      : access_(access), operation_(operation) {}
+  AnsweredItems(const AnsweredItems&) = delete;
+  AnsweredItems& operator=(const AnsweredItems&) = delete;
+  ~AnsweredItems() LAPSE_REQUIRES(progress_role) {
+    if (items_ > 0) operation_.worker->answered(operation_, items_);
+  }
+
+  // An item that was executed at once, before it was in flight.
+  void add_executed(OperationState::Item& item) LAPSE_REQUIRES(progress_role) {
+    ++items_;
+    item.set_state(OperationState::ItemState::answered);
+    if (item.entry != nullptr) UnansweredTable::finish(*item.entry);
+  }
+  // An item that was in flight and that `responder` has executed. Its value has been stored.
+  void add(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
+    mark(item, responder);
+    finish(item, responder);
+  }
+  // The same in two steps. After the first, which may be rolled back, the item counts as answered; returns
+  // whether there is a second one, for which the values of all items have been stored.
+  bool mark(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
+    ++items_;
+    if (item.sent_to != responder) operation_.table->remember_location(item.key, responder);
+    item.set_state(OperationState::ItemState::answered);
+    return item.entry != nullptr;
+  }
+  // Those that were marked, so many.
+  template <class ItemAt>
+  void roll_back(std::uint32_t items, const ItemAt& item_at) LAPSE_REQUIRES(progress_role) {
+    for (std::uint32_t i = 0; i < items; ++i) item_at(i).set_state(OperationState::ItemState::in_flight);
+    items_ = 0;
+  }
+  void finish(const OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
+    if (item.entry != nullptr) [[unlikely]]
+      finish_in_entry(item, responder);
+  }
+
+ private:
+  void finish_in_entry(const OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
+    UnansweredKey& entry = *item.entry;
+    Pin& pin = entry.pin;
+    --pin.unanswered;
+    if (pin.unanswered > 0) {
+      if (pin.entry && *pin.entry != responder &&
+          Router::redirects(operation_.table->view(item.key), *pin.entry, responder))
+        pin.redirected = true;
+      UnansweredTable::finish(entry);
+      return;
+    }
+    pin = Pin{};
+    // After the key's last operation has been counted, the entry may be reused; held operations count too.
+    const bool holds = !entry.held.empty();
+    UnansweredTable::finish(entry);
+    // The route is free: the held operations are submitted in program order.
+    if (holds) access_.resume(entry, true);
+  }
+
+  Access& access_;
+  OperationState& operation_;
+  std::uint32_t items_ = 0;
+};
+
+}  // namespace lapse

@@ -1,0 +1,83 @@
+// Executes operations where the key is stored, and answers them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/host/outbox.hpp"
+#include "lapse/protocol/key/operation_records.hpp"
+#include "lapse/protocol/table/key_failure.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
+#include "lapse/protocol/worker/registry.hpp"
+
+namespace lapse {
+
+// Thread safety: the holder of the progress lock.
+//
+// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
+// throws or there is no memory for the key, then with the message of the exception. An operation of this rank
+// is answered by writing to its memory; the caller notifies the worker.
+class Execution {
+ public:
+  Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
+
+  // Executes the operation on the key's value and optimizer state in memory, or on an uninitialized key.
+  // Returns false, having done nothing, when the value can no longer be used: a worker of another rank of the
+  // domain has leased the key, or the key, which another rank serves, has left the domain.
+  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // As execute, for an operation of a worker of this rank, on the domain's copy of the key.
+  [[nodiscard]] bool execute_on_copy(TableShard& table, const OperationPart& part)
+      LAPSE_REQUIRES(progress_role);
+  // Executes the operation on a value and optimizer state that no other thread can access: they have just
+  // arrived, or their lease has just ended.
+  void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
+
+  // Header of the frame that carries the operation; valid until the next call.
+  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home)
+      LAPSE_REQUIRES(progress_role);
+  // Bytes of the record that carries the operation, and of the one that answers it.
+  static std::uint32_t operation_bytes(const TableShard& table, const OperationPart& part);
+  static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
+  // Bytes of part.value.
+  static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
+
+ private:
+  using Failed = std::unique_ptr<KeyFailure>;  // null: it succeeded
+
+  bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // Push, set or call; the result of a call is in result_.
+  Failed change(const TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
+
+  // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
+  // the requester has abandoned the operation.
+  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
+      LAPSE_REQUIRES(progress_role);
+  // Bytes of an answer before the row: with the version of the main copy, where the key may have copies.
+  static std::size_t answer_head_bytes(const TableShard& table) {
+    return sizeof(AnswerRecord) + (table.store().may_have_copies() ? sizeof(std::uint64_t) : 0);
+  }
+  // Notes in the answer before the row which version the operation has left.
+  void write_version(const TableShard& table, const OperationPart& part, std::byte* row,
+                     std::uint64_t version) LAPSE_REQUIRES(progress_role);
+  // Header of the frame that answers the operation; valid until the next call.
+  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part)
+      LAPSE_REQUIRES(progress_role);
+  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed,
+                     std::uint64_t version) LAPSE_REQUIRES(progress_role);
+  void answer_failure(const TableShard& table, const OperationPart& part, const KeyFailure& failure)
+      LAPSE_REQUIRES(progress_role);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  // The last ones that operation_header and answer_header returned.
+  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

@@ -1,0 +1,39 @@
+// Who owns a key, read in the memory of its home without the home's help.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/protocol/worker/unanswered_table.hpp"
+#include "lapse/transport/rma/remote_reads.hpp"
+
+namespace lapse {
+
+// The reads in flight, each for one worker and key. The owner that is read may be out of date when the read
+// finishes. It is used like any cached location: it fills the key's hint, and a wrong hint costs a hop.
+//
+// Thread safety: the holder of the progress lock.
+class OwnerLookups {
+ public:
+  // `reads`: null where no rank can read from another; then begin is not called.
+  explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
+
+  // Reads the key's owner. `waiting` holds the worker's operations on the key meanwhile.
+  void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
+  // A read has finished: stores the owner as the key's hint, if it has none. Returns its entry.
+  UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
+
+ private:
+  struct Reading {
+    TableShard* table;
+    UnansweredKey* waiting;
+  };
+
+  RemoteReads* reads_;
+  std::vector<Reading> readings_ LAPSE_GUARDED_BY(progress_role);  // by the tag of the read
+  std::vector<std::uint64_t> free_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

@@ -1,0 +1,72 @@
+// Keys that domains announce and are offered, in runs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/host/outbox.hpp"
+#include "lapse/protocol/host/records_by_rank.hpp"
+#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/relocation_records.hpp"
+#include "lapse/protocol/key/replication_records.hpp"
+#include "lapse/protocol/modules/relocation.hpp"
+#include "lapse/protocol/worker/registry.hpp"
+
+namespace lapse {
+
+// What a key goes through that one domain wants, until it is localized: ON, OFFER, LOCALIZE. That is the
+// plain case, in dense tables whose values have one length: the key is absent, then open and without copies,
+// then awaited by nothing but the want. Every other key goes through KeyReplication, in its turn.
+//
+// Thread safety: the holder of the progress lock.
+class CopyRuns {
+ public:
+  using Clock = KeyReplication::Clock;
+
+  CopyRuns(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation);
+
+  // Whether keys of the table may be handled in runs.
+  static bool suits(const TableShard& table) LAPSE_REQUIRES(progress_role);
+
+  // The domain begins to want keys that this rank serves.
+  void want(TableShard& table, std::span<const Key> keys, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  // The domain ceases to want them.
+  void unwant(TableShard& table, std::span<const Key> keys, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  // The records of a frame ON or OFFER (that does not go to members). Keys are served by this rank.
+  void take_ons(TableShard& table, const FrameHeader& header, const std::byte* records, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  void take_offers(TableShard& table, const FrameHeader& header, const std::byte* records,
+                   Clock::time_point now) LAPSE_REQUIRES(progress_role);
+
+ private:
+  static constexpr std::size_t kKeysAtOnce = Relocation::kKeysAtOnce;
+
+  // Calls f(keys) for the keys of a frame, kKeysAtOnce at a time, whose slot words are being prefetched.
+  template <class F>
+  void for_each_part(TableShard& table, const FrameHeader& header, const std::byte* records, F&& f)
+      LAPSE_REQUIRES(progress_role);
+  // Whether there is memory for so many keys.
+  static bool has_room(TableShard& table, std::uint32_t keys) LAPSE_REQUIRES(progress_role);
+  void announce(TableShard& table, std::span<const Key> keys, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  KeyReplication& keys_;
+  Relocation& relocation_;
+  RecordsByRank<CopyRecord> records_ LAPSE_GUARDED_BY(progress_role);
+  RecordsByRank<CopyRecord> by_home_ LAPSE_GUARDED_BY(progress_role);
+  RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
+  RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
+  // Scratch memory.
+  std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

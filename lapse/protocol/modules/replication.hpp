@@ -1,0 +1,161 @@
+// Copies of values on several domains: wants, rounds, and the messages between holders and owners.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/host/effort_limit.hpp"
+#include "lapse/protocol/host/failure.hpp"
+#include "lapse/protocol/host/outbox.hpp"
+#include "lapse/protocol/host/protocol_module.hpp"
+#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/modules/copy_runs.hpp"
+#include "lapse/protocol/modules/replica_samples.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
+#include "lapse/protocol/table/key_observer.hpp"
+#include "lapse/protocol/table/wanted_keys.hpp"
+#include "lapse/protocol/worker/registry.hpp"
+
+namespace lapse {
+
+// A round, as soon as possible: submitted to Replication by the thread that advances a worker's clock.
+struct RoundRequest : Submission {};
+
+struct RoundCounters {
+  std::uint64_t rounds = 0;
+};
+
+// A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
+// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
+// main copies to the domains that hold copies. Work is proportional to what has changed.
+//
+// Rounds follow requests, and a deadline while there is anything that may have changed. A request is left out
+// while keys that the last round has asked for are still on their way: so a round is as long as a relocation
+// takes, and what happens within it is grouped. Changes of copies are not waited for.
+//
+// Thread safety: the holder of the progress lock; set_policy and set_source between phases.
+class Replication final : public ProtocolModule, public WantSink {
+ public:
+  static constexpr FrameSpec kFrames[] = {{FrameKind::on, FrameUse::other},
+                                          {FrameKind::delta, FrameUse::work},
+                                          {FrameKind::off, FrameUse::work},
+                                          {FrameKind::snapshot, FrameUse::work, FrameLane::free},
+                                          {FrameKind::offer, FrameUse::other, FrameLane::free},
+                                          {FrameKind::refuse_copy, FrameUse::other, FrameLane::free},
+                                          {FrameKind::refresh, FrameUse::work, FrameLane::free},
+                                          {FrameKind::acknowledge, FrameUse::work, FrameLane::free},
+                                          {FrameKind::credit, FrameUse::other},
+                                          {FrameKind::want, FrameUse::other},
+                                          {FrameKind::unwant, FrameUse::other}};
+
+  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation,
+              const Failure& failure)
+      : registry_(registry),
+        outbox_(outbox),
+        keys_(keys),
+        runs_(registry, outbox, keys, relocation),
+        failure_(failure),
+        samples_(registry) {}
+
+  // Each outlives its use; null: none.
+  void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
+  void set_source(IntentSource* source);
+  void set_observer(KeyObserver* observer) { observer_ = observer; }
+  // Whether the next round finds wants that have begun or ended, whatever workers do until then.
+  bool has_pending_wants() const { return source_ != nullptr && source_->pending(); }
+  // Equal on all ranks.
+  void set_times(const RoundTimes& times);
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  void end_turn() override LAPSE_REQUIRES(progress_role);
+  void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
+  void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
+
+  // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
+  // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
+  void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
+  // The part of a round that sends what has changed, as far as there is credit.
+  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Changes of copies whose marks were taken before, and that could not be sent then.
+  void send_unsent_changes() LAPSE_REQUIRES(progress_role);
+  // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
+  // then their main copies are leased, or `to` has no credit.
+  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what
+  // it owes. Without that a lease ends in memory, and no turn follows from it.
+  // False where one has ended meanwhile: then send_changes sends what it held up.
+  bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
+  // Whether REFRESHes wait until the rank has handled earlier ones.
+  bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
+  // Whether a sync of this rank waits for its DELTAs to be answered.
+  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.set_deltas_awaited(awaited); }
+  // Whether the rank waits for what it is sent.
+  void set_awaited(Rank to, bool awaited) LAPSE_REQUIRES(progress_role) {
+    keys_.credits().set_awaited(to, awaited);
+  }
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
+  // How many copies this rank has held, by table.
+  const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) {
+    return samples_.copies_over_time();
+  }
+  const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
+
+  // --- from the source of intents
+
+  void want(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
+  void unwant(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
+
+ private:
+  // Wants of this rank for keys that it does not serve.
+  WantedKeys& others(const TableShard& table) LAPSE_REQUIRES(progress_role);
+  void change(TableId id, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  // Of keys that this rank serves.
+  void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  // Keys that this rank has asked for and that have not come yet.
+  std::size_t keys_on_their_way() const LAPSE_REQUIRES(progress_role);
+  // A round lasts until most of them have come, within bounds. Not all: a few go from domain to domain first.
+  bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
+  void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
+  bool has_copies() const LAPSE_REQUIRES(progress_role);
+  void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
+  void take_credit(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  void take_record(TableShard& table, const FrameHeader& header, const std::byte* record)
+      LAPSE_REQUIRES(progress_role);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  KeyReplication& keys_;
+  CopyRuns runs_;
+  const Failure& failure_;
+  RoundTimes times_;
+  IntentSource* source_ = nullptr;
+  KeyObserver* observer_ = nullptr;
+  RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
+  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
+  Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
+  EffortLimit effort_ LAPSE_GUARDED_BY(progress_role);  // of sending changes
+  bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
+  std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
+  std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
+  // Scratch memory.
+  std::vector<Key> served_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Key> not_served_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Key> changed_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> marked_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

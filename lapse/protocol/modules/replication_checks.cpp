@@ -1,0 +1,57 @@
+#include "lapse/protocol/modules/replication_checks.hpp"
+
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/key/replication_records.hpp"
+#include "lapse/protocol/table/table_copies.hpp"
+
+namespace lapse {
+
+void check_copy_frame(const TableShard& table, const FrameHeader& header) {
+  const auto kind = static_cast<FrameKind>(header.kind);
+  if (header.domain < 0 || header.domain >= table.definition().domains.domains())
+    throw ProtocolError("a message about copies names a domain that does not exist");
+  const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
+  if (!of_domain && table.copies() == nullptr)
+    throw ProtocolError("a message about copies names a table that has none");
+  const bool to_owner = kind == FrameKind::on || kind == FrameKind::delta || kind == FrameKind::off;
+  if (to_owner && Domain(header.domain) == table.self_domain())
+    throw ProtocolError("a message about copies has come to the owner from its own domain");
+  const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
+                     kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
+  if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))
+    throw ProtocolError("a message about copies has a wrong length");
+}
+
+void check_record_bytes(const FrameHeader& header, std::size_t bytes) {
+  if (header.record_bytes != bytes) throw ProtocolError("a message about copies has a wrong length");
+}
+
+std::uint64_t read_credit(const FrameHeader& header, const std::byte* records) {
+  CreditRecord record;
+  check_record_bytes(header, sizeof record);
+  if (header.count == 0) throw ProtocolError("a message without a credit");
+  std::memcpy(&record, records + (header.count - 1) * sizeof record, sizeof record);
+  return record.bytes;
+}
+
+KeyQueue::CopyMessage read_copy_message(TableShard& table, Key key, const FrameHeader& header,
+                                        const std::byte* record) {
+  const auto kind = static_cast<FrameKind>(header.kind);
+  KeyQueue::CopyMessage message{.kind = kind, .from = Domain(header.domain)};
+  if (kind == FrameKind::on) return message;
+  DeltaRecord head;
+  std::memcpy(&head, record, sizeof head);
+  message.bit = (head.flags & DeltaRecord::kBit) != 0;
+  message.awaited = (head.flags & DeltaRecord::kAwaited) != 0;
+  const bool is_empty = kind == FrameKind::off && header.record_bytes == sizeof head;
+  if (is_empty) return message;
+  const std::size_t bytes = padded_bytes(table.copies()->merger().delta_bytes(table.sizes().length(key)));
+  check_record_bytes(header, sizeof head + bytes);
+  message.delta_bytes = static_cast<std::uint32_t>(bytes);
+  message.delta = record + sizeof head;
+  return message;
+}
+
+}  // namespace lapse

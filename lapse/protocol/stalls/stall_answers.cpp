@@ -1,0 +1,97 @@
+// StallInquiry: the rank that is asked.
+#include <algorithm>
+#include <chrono>
+
+#include "lapse/protocol/stalls/stall_inquiry.hpp"
+#include "lapse/protocol/table/table_copies.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
+
+namespace lapse {
+
+namespace {
+
+// The record of the copy that the domain has, or is about to have or to lose; null where there is none.
+const Replica* replica_of(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
+  const SlotWord word = table.store().word(key);
+  const bool has_record = low_half(word.role()) == LowHalf::record || word.is_copy();
+  return has_record ? &table.copies()->replica(key) : nullptr;
+}
+
+// What waits for a key has a record of that.
+std::optional<std::uint32_t> waiting_record(const TableShard& table, Key key, const Replica* replica)
+    LAPSE_REQUIRES(progress_role) {
+  if (replica != nullptr)
+    return replica->arrival == Replica::kNone ? std::nullopt : std::optional(replica->arrival);
+  const SlotWord word = table.store().word(key);
+  if (low_half(word.role()) == LowHalf::arrival) return word.low();
+  return table.arrivals().find_leased(key);
+}
+
+}  // namespace
+
+KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry) {
+  const Key key(inquiry.key);
+  const SlotWord word = table.store().word(key);
+  const KeyView view = table.view(key);
+  KeyInquiryAnswer answer{.item = inquiry.item, .role = static_cast<std::uint32_t>(word.role())};
+  if (view.at_home()) answer.owner = view.owner_by_table.value();
+  if (word.leased()) answer.flags |= KeyInquiryAnswer::kLeased;
+  if (inquiry.here != 0) answer.flags |= KeyInquiryAnswer::kHere;
+  const Replica* const replica = replica_of(table, key);
+  if (replica != nullptr) {
+    answer.unanswered = static_cast<std::uint32_t>(replica->unanswered);
+    answer.copy_milliseconds = milliseconds_since(replica->refreshed);
+    answer.copy_owner = table.serving_rank(key, replica->owner).value();
+  }
+  const std::optional<std::uint32_t> record = waiting_record(table, key, replica);
+  if (!record) return answer;
+  const ArrivalTable& arrivals = table.arrivals();
+  answer.milliseconds = milliseconds_since(arrivals.asked(*record));
+  if (const KeyQueue* queue = arrivals.find_queue(*record)) {
+    const KeyQueue::Counts counts = queue->counts();
+    answer.operations = counts.operations;
+    answer.requests = counts.requests;
+    if (queue->holds_instruct()) answer.flags |= KeyInquiryAnswer::kInstructed;
+  }
+  return answer;
+}
+
+WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_calls) const {
+  WorkerInquiryAnswer answer;
+  answer.unsynced = answer_about_sync();
+  const std::span workers = std::span(registry_.workers()).first(registry_.workers_of_phase());
+  const auto attached = [](const auto& worker) { return worker->activity() != WorkerActivity::detached; };
+  if (collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
+    return answer;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const WorkerEndpoint& worker = *workers[i];
+    if (worker.collective_calls() >= collective_calls) continue;
+    ++answer.absent;
+    if (answer.listed == WorkerInquiryAnswer::kListed) continue;
+    answer.workers[answer.listed++] = {
+        .number = static_cast<std::uint32_t>(registry_.first_worker_of_phase() + i),
+        .activity = static_cast<std::uint32_t>(worker.activity())};
+  }
+  return answer;
+}
+
+UnsyncedRecord StallInquiry::answer_about_sync() const {
+  UnsyncedRecord record = find_unsynced(registry_);
+  if (record.count > 0) return record;
+  for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
+    if (replication_.awaits_credit(Rank(rank))) {
+      record.what = static_cast<std::uint32_t>(Unsynced::credit);
+      record.peer = rank;
+      return record;
+    }
+  }
+  if (const std::optional<Rank> rank = synchronization_.awaited()) {
+    record.what = static_cast<std::uint32_t>(Unsynced::sync);
+    record.peer = rank->value();
+  } else if (replication_.has_pending_wants()) {
+    record.what = static_cast<std::uint32_t>(Unsynced::wants);
+  }
+  return record;
+}
+
+}  // namespace lapse

@@ -1,0 +1,21 @@
+// One key of an operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/table/operation_kind.hpp"
+
+namespace lapse {
+
+// On the rank where it is queued or executed.
+struct OperationPart : ValueOperation {
+  Rank origin;
+  std::uint64_t operation = 0;
+  Key key;
+  std::uint32_t item = 0;            // its number in messages
+  const std::byte* value = nullptr;  // push and set: the update; call: the argument
+};
+
+}  // namespace lapse

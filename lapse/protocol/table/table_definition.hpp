@@ -1,0 +1,39 @@
+// The definition of a table, as one rank sees it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lapse/core/types.hpp"
+#include "lapse/directory/domain_map.hpp"
+#include "lapse/directory/home_map.hpp"
+#include "lapse/directory/location_cache.hpp"
+#include "lapse/store/update_rules/update_kernel.hpp"
+#include "lapse/store/values/initialiser.hpp"
+#include "lapse/store/values/push_limits.hpp"
+
+namespace lapse {
+
+// Immutable once a shard has been made of it; equal on all ranks but for `rank` and the domain that `homes`
+// is seen from. Thread safety: any thread.
+struct TableDefinition {
+  TableId id;
+  std::string name;
+  UpdateKernel rule;
+  Initialiser initialiser;
+  std::uint64_t seed = 0;  // of the initialiser
+  LocationCache cache;
+  const DomainMap& domains;  // outlives the table
+  Rank rank;
+  HomeMap homes;
+  PushLimits limits = {};
+
+  Domain self_domain() const { return homes.self(); }
+  std::size_t members() const { return domains.members(self_domain()).size(); }
+  // The rank whose engine decides about the key for a domain: messages about the key go to it.
+  Rank serving_rank(Key key, Domain domain) const { return domains.serving_rank(key, domain); }
+  Rank serving_rank(Key key) const { return domains.serving_rank(key, self_domain()); }
+  bool serves(Key key) const { return serving_rank(key) == rank; }
+};
+
+}  // namespace lapse

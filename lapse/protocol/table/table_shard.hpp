@@ -1,0 +1,237 @@
+// What one rank stores of a table: for the keys that it serves, and to access the memory of its domain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/statistics/counters.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/directory/ownership_table.hpp"
+#include "lapse/directory/router.hpp"
+#include "lapse/protocol/table/arrival_table.hpp"
+#include "lapse/protocol/table/operation_kind.hpp"
+#include "lapse/protocol/table/table_copies.hpp"
+#include "lapse/protocol/table/table_definition.hpp"
+#include "lapse/protocol/table/wanted_keys.hpp"
+#include "lapse/store/memory/memory_reserve.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// Thread safety: definition, sizes, serves, read, read_uninitialized and apply by any thread; the store
+// follows its own rules (store.hpp); everything else by the holder of the progress lock.
+//
+// A key of a sparse table is *uninitialized* until its home creates it: no domain has memory for it. Its home
+// counts as its owner, answers pulls with the initial value, and creates the key when it is pushed to,
+// called, leased or relocated.
+class TableShard {
+ public:
+  // `make_store` is a function that returns a Store: stores do not move.
+  template <class MakeStore>
+  TableShard(TableDefinition definition, MakeStore&& make_store, OwnershipTable owners)
+      : definition_(std::move(definition)),
+        store_(std::forward<MakeStore>(make_store)()),
+        ownership_(std::move(owners)) {
+    if (store_.may_have_copies()) copies_ = std::make_unique<TableCopies>(store_, definition_.rule);
+  }
+  TableShard(const TableShard&) = delete;
+  TableShard& operator=(const TableShard&) = delete;
+
+  const TableDefinition& definition() const { return definition_; }
+  TableId id() const { return definition_.id; }
+  const std::string& name() const { return definition_.name; }
+  Domain self_domain() const { return definition_.self_domain(); }
+  Rank serving_rank(Key key, Domain domain) const { return definition_.serving_rank(key, domain); }
+  Rank serving_rank(Key key) const { return definition_.serving_rank(key); }
+  bool serves(Key key) const { return definition_.serves(key); }
+
+  // --- values
+
+  Store& store() { return store_; }
+  const Store& store() const { return store_; }
+  const ValueSizes& sizes() const { return store_.sizes(); }
+  std::size_t value_bytes(Key key) const { return sizes().value_bytes(key); }
+  // Bytes of the value and optimizer state.
+  std::size_t content_bytes(Key key) const { return sizes().content_bytes(key); }
+
+  // Copies the value to `to`; false when the key is not local, or leased.
+  bool read(Key key, std::byte* to) const {
+    return static_cast<bool>(store_.read(key, to)) || (store_.is_sparse() && read_uninitialized(key, to));
+  }
+  // Whether a copy that is not the main one can carry out the operation.
+  bool may_use_copy(const ValueOperation& operation) const {
+    if (operation.kind == OperationKind::pull) return true;
+    if (operation.kind != OperationKind::push) return false;
+    const Copies copies = sizes().layout().copies;
+    return copies == Copies::differences || (copies == Copies::gradients && operation.scale == 1.0F);
+  }
+  Store::Reach reach(const ValueOperation& operation) const {
+    return may_use_copy(operation) ? Store::Reach::any : Store::Reach::main;
+  }
+  // One push to the main copy, or to another copy of a table whose copies merge by gradients.
+  Found push_any(Store::Word& word, Key key, const std::byte* update, float scale) {
+    return store_.update_any_at(word, [&](std::byte* content, bool is_copy) {
+      if (is_copy) {
+        copies_->merger().push(content, update, sizes().length(key), scale);
+      } else {
+        definition_.rule.apply(content, update, sizes().length(key), scale);
+      }
+    });
+  }
+
+  // Copies the initial value of an uninitialized key; false where only the holder of the progress lock can
+  // decide that the key is uninitialized. Throws what an initialiser of the application throws.
+  bool read_uninitialized(Key key, std::byte* to) const;
+
+  // Applies an operation to a value. `content` is the key's value and optimizer state, to which the caller
+  // has exclusive access; `argument` the update, new value or argument, `result` room for the value (pull) or
+  // the function's result. Throws what code of the application throws.
+  void apply(const ValueOperation& operation, Key key, std::byte* content, const std::byte* argument,
+             std::byte* result) const;
+
+  // --- keys
+
+  // The current state of a key, for routing.
+  KeyView view(Key key) const LAPSE_REQUIRES(progress_role);
+  // As view, for a key whose value is neither here nor coming here and which exists: fills in what the
+  // caller does not know, which is everything but `self` and `home`. False for other keys. `word`: the key's
+  // slot word, null where it has none. `alone`: the domain has one member.
+  bool view_absent(Key key, const Store::Word* word, bool alone, KeyView& view) const
+      LAPSE_REQUIRES(progress_role) {
+    if (word != nullptr)
+      return view_absent(key, SlotWord(word->load(std::memory_order_acquire)), alone, view);
+    // At its home, it is uninitialized.
+    if (view.home == view.self) return false;
+    view.hint.reset();
+    view.serves = alone || serves(key);
+    return true;
+  }
+  bool is_uninitialized(Key key) const LAPSE_REQUIRES(progress_role);
+  // Writes the value and rule state that a key has before its first push.
+  void write_initial(Key key, std::byte* content) const;
+  // Creates a key that has no memory yet, with its initial value. Throws OutOfMemory, or what an initialiser
+  // of the application throws.
+  void create(Key key) LAPSE_REQUIRES(progress_role);
+  // At the creation of a dense table: creates all keys that this domain is home of and this rank serves.
+  void create_own_keys() LAPSE_REQUIRES(progress_role);
+  // Creates the key if it is uninitialized.
+  void ensure_exists(Key key) LAPSE_REQUIRES(progress_role) {
+    if (is_uninitialized(key)) create(key);
+  }
+
+  // --- owners and their locations
+
+  // At the home: the key belongs to `next` from now on; a sparse key gets a slot word.
+  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role) {
+    const std::uint64_t index =
+        store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
+    return ownership_.relocate(index, next);
+  }
+  // At the home of a key of a dense table: its owner.
+  Domain owner_by_table(Key key) const LAPSE_REQUIRES(progress_role) {
+    return ownership_.owner(definition_.homes.home_index(key));
+  }
+  // At the home of a key of a dense table, for a call of relocate that follows soon.
+  void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
+    if (definition_.homes.computes_index()) ownership_.prefetch(definition_.homes.home_index(key));
+  }
+  // An answer about the key has come from `responder`.
+  void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
+  // Whether a lookup of a key's owner in its home's memory is useful. With two domains, a key that is not
+  // local is at its home; and the positions of the keys of a sparse table or a custom map are stored by the
+  // home alone.
+  bool may_look_up_owners() const {
+    return !store_.is_sparse() && definition_.cache.enabled() && definition_.domains.domains() > 2 &&
+           definition_.homes.kind() != HomeMapKind::custom;
+  }
+  // Stores an owner that was read there as the key's hint, where the key has none.
+  void remember_lookup(Key key, OwnershipTable::Entry entry) LAPSE_REQUIRES(progress_role);
+  // The owners of the keys that this domain is home of, as other ranks may read them (dense tables).
+  std::span<const OwnershipTable::Entry> owners() const LAPSE_REQUIRES(progress_role) {
+    return ownership_.entries();
+  }
+  // The number under which every rank exposes its owners; nothing when owners are not read remotely.
+  std::optional<std::uint32_t> exposed_owners() const { return exposed_owners_; }
+  // At the table's creation.
+  void set_exposed_owners(std::uint32_t number) { exposed_owners_ = number; }
+
+  // --- what waits for keys
+
+  ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
+  const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
+  // The arrival record of a key that this rank serves and that is arriving or leased, or of which it has a
+  // replica's record: operations wait in its queue. Nothing when the key's lease has just ended.
+  std::optional<std::uint32_t> arrival_record(Key key) LAPSE_REQUIRES(progress_role);
+
+  // --- copies on several domains
+
+  // Null where keys cannot have copies.
+  TableCopies* copies() LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  const TableCopies* copies() const LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  // How often this domain wants each key that this rank serves: once for each intent of a worker of this
+  // rank, and once for each other rank of the domain that wants the key.
+  WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
+  const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
+  // Whether there is memory for keys that come only because they are wanted.
+  bool has_room_for_wanted() LAPSE_REQUIRES(progress_role) {
+    const std::uint64_t bytes = store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0);
+    return reserve_->allows(bytes - std::exchange(counted_bytes_, bytes));
+  }
+  // At the table's registration: that of all tables of the rank.
+  void share_reserve(std::shared_ptr<MemoryReserve> reserve) LAPSE_REQUIRES(progress_role) {
+    reserve_ = std::move(reserve);
+  }
+
+  // --- counters and memory
+
+  TableCounters& counters() LAPSE_REQUIRES(progress_role) { return counters_; }
+  const TableCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
+  // Bytes of the table on this rank, with this rank's part of shared memory: slot words and lengths of keys;
+  // owners of the keys that this domain is home of; both, and slots.
+  std::size_t word_bytes() const { return store_.word_bytes() / definition_.members(); }
+  std::size_t owner_bytes() const LAPSE_REQUIRES(progress_role);
+  std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
+    return word_bytes() + owner_bytes() + store_.slab_bytes() + copy_bytes();
+  }
+  // Beside the slots of the copies.
+  std::size_t copy_bytes() const LAPSE_REQUIRES(progress_role) {
+    return copies_ ? copies_->memory_bytes() : 0;
+  }
+
+ private:
+  bool view_absent(Key key, SlotWord word, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
+    if (word.role() != Role::absent) return false;
+    view.serves = alone || serves(key);
+    if (view.home != view.self) {
+      view.hint = definition_.cache.look_up(word.hint());
+      return true;
+    }
+    view.hint.reset();
+    if (!view.serves) return true;
+    const std::uint64_t index =
+        store_.is_sparse() ? store_.known(key)->number : definition_.homes.home_index(key);
+    view.owner_by_table = ownership_.owner(index);
+    return view.owner_by_table != view.self;
+  }
+
+  // constant
+  const TableDefinition definition_;
+  std::optional<std::uint32_t> exposed_owners_;
+  // own rules
+  Store store_;
+  // guarded by the progress lock
+  OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);
+  ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
+  std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
+  WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
+  std::shared_ptr<MemoryReserve> reserve_ LAPSE_GUARDED_BY(progress_role) = std::make_shared<MemoryReserve>();
+  std::uint64_t counted_bytes_ LAPSE_GUARDED_BY(progress_role) = store_.slab_bytes();  // in the reserve
+  TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

@@ -1,0 +1,211 @@
+// What the protocol stores for one worker.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/limits.hpp"
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/statistics/counters.hpp"
+#include "lapse/protocol/worker/lease_request.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
+#include "lapse/protocol/worker/read_samples.hpp"
+#include "lapse/protocol/worker/required_versions.hpp"
+#include "lapse/protocol/worker/sync_request.hpp"
+#include "lapse/protocol/worker/unanswered_table.hpp"
+#include "lapse/protocol/worker/worker_activity.hpp"
+#include "lapse/transport/host/doorbell.hpp"
+
+namespace lapse {
+
+struct StallQuestion;
+
+// Thread safety: the worker's thread, except where a comment names other threads.
+class WorkerEndpoint {
+ public:
+  // Tests have smaller ones.
+  struct Limits {
+    UnansweredTable::Limits keys = {};
+    std::uint32_t operations = limits::kOperationsOfWorker;  // a multiple of kChunk
+  };
+  explicit WorkerEndpoint(std::uint32_t local_index) : WorkerEndpoint(local_index, Limits()) {}
+  WorkerEndpoint(std::uint32_t local_index, const Limits& limits);
+  ~WorkerEndpoint();
+  WorkerEndpoint(const WorkerEndpoint&) = delete;
+  WorkerEndpoint& operator=(const WorkerEndpoint&) = delete;
+
+  std::uint32_t local_index() const { return local_index_; }
+
+  // What operations that are done keep for their next use, all together: each would keep the memory of its
+  // largest use otherwise.
+  static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
+
+  // Before a call: throws UsageError where acquire would, as too many operations are unfinished or in hand.
+  void require_operation() {
+    if (free_.empty() && chunks_.size() == max_chunks_) [[unlikely]]
+      reclaim_one();
+  }
+  // A finished operation, empty, for the worker to fill. Throws UsageError likewise.
+  OperationState& acquire();
+  // The worker has no further use for the operation, finished or not.
+  void release(OperationState& operation);
+  // The worker ends: handles that outlive the worker do nothing any more. The operations that they refer to
+  // stay allocated, unused, as long as this object. Called when open() is zero, or after a failure.
+  void orphan_handles();
+  // The operation with the number in a message; null when there is none. Engine.
+  OperationState* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
+
+  // Calls f(operation) for every operation that is not answered in full. Engine; while the worker waits.
+  template <class F>
+  void for_each_open(F&& f) LAPSE_REQUIRES(progress_role) {
+    for (std::size_t chunk = 0; chunk < kMaxChunks; ++chunk) {
+      const OperationState* operations = chunk_starts_[chunk].load(std::memory_order_acquire);
+      if (operations == nullptr) return;
+      for (std::size_t i = 0; i < kChunk; ++i)
+        if (!operations[i].done()) f(operations[i]);
+    }
+  }
+
+  // Operation numbers of this worker carry its index.
+  static std::uint32_t local_index_of(std::uint64_t number) {
+    return static_cast<std::uint32_t>(number >> 32);
+  }
+
+  // The operation is about to be submitted; `items` and `remaining` are set.
+  void opened(const OperationState& operation) {
+    open_.fetch_add(1, std::memory_order_relaxed);
+    open_bytes_.fetch_add(operation.update_bytes, std::memory_order_relaxed);
+  }
+  // The operation may be answered while it is being built: it stays open until all_built.
+  static void begin_build(OperationState& operation) {
+    operation.remaining.store(kNotBuilt, std::memory_order_relaxed);
+  }
+  void all_built(OperationState& operation) LAPSE_REQUIRES(progress_role) {
+    opened(operation);
+    leave(operation, kNotBuilt - static_cast<std::uint32_t>(operation.items.size()));
+  }
+  // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
+  // worker may reuse the operation afterwards.
+  void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
+    if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
+    leave(operation, items);
+  }
+  // Some rank has failed: wakes the worker, and ends its direct accesses to memory. Once.
+  void rank_failed() LAPSE_REQUIRES(progress_role) {
+    unanswered_.close();
+    bell_.ring();
+  }
+  // Operations submitted and not yet answered in full, and the bytes they carry. Any thread.
+  std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
+  std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
+
+  // Removes and returns the first failure of an operation without a handle. When open() is zero.
+  std::unique_ptr<KeyFailure> take_failure();
+
+  // --- what it does; read by any thread
+
+  // Between phases.
+  void begin_phase() {
+    activity_.store(WorkerActivity::application, std::memory_order_relaxed);
+    collective_calls_.store(0, std::memory_order_relaxed);
+  }
+  WorkerActivity activity() const { return activity_.load(std::memory_order_relaxed); }
+  void set_activity(WorkerActivity activity) {
+    activity_.store(activity, std::memory_order_relaxed);
+    if (activity != WorkerActivity::application) waits_.store(waits() + 1, std::memory_order_relaxed);
+  }
+  // How often it has ceased to run code of the application.
+  std::uint32_t waits() const { return waits_.load(std::memory_order_relaxed); }
+  // How many collective calls it has made in this phase.
+  std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
+  void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
+  // The worker's one question why it waits; made by the first call.
+  StallQuestion& stall_question();
+
+  // The worker's one lease.
+  LeaseRequest& lease_request() { return lease_request_; }
+  // The worker's one wait until copies are merged and refreshed.
+  SyncRequest& sync_request() { return sync_request_; }
+
+  RequiredVersions& required_versions() { return required_versions_; }
+  UnansweredTable& unanswered() { return unanswered_; }
+  const UnansweredTable& unanswered() const { return unanswered_; }
+  Doorbell& bell() { return bell_; }
+  // By table: the accesses of this worker without the engine.
+  std::vector<TableCounters>& counters() { return counters_; }
+  const std::vector<TableCounters>& counters() const { return counters_; }
+  // By table: of those, the keys that were not calls by themselves, but are counted in the operations of the
+  // counters. Inlined calls of one key count nothing but their key.
+  std::vector<std::uint64_t>& keys_of_operations() { return keys_of_operations_; }
+  // Has a counter for each table.
+  void count_tables(std::size_t tables) {
+    counters_.resize(tables);
+    keys_of_operations_.resize(tables);
+  }
+  // What it has counted for the table, with inlined calls as operations.
+  TableCounters counted(TableId table) const {
+    TableCounters counted = counters_[table.index()];
+    counted.operations += counted.local_pulls + counted.local_pushes - keys_of_operations_[table.index()];
+    return counted;
+  }
+  ReadSamples& read_samples() { return read_samples_; }
+
+ private:
+  // constant
+  std::uint32_t local_index_;
+  // self-synchronised
+  std::atomic<std::uint32_t> open_{0};
+  std::atomic<std::uint64_t> open_bytes_{0};
+  UnansweredTable unanswered_;
+  RequiredVersions required_versions_{unanswered_.count()};
+  Doorbell bell_;
+  ReadSamples read_samples_;
+  std::atomic<WorkerActivity> activity_{WorkerActivity::application};
+  std::atomic<std::uint32_t> collective_calls_{0};
+  std::atomic<std::uint32_t> waits_{0};
+  // Operations live in chunks that never move, as engines hold pointers to them.
+  static constexpr std::size_t kChunk = 256;
+  static constexpr std::size_t kMaxChunks = limits::kOperationsOfWorker / kChunk;
+  std::unique_ptr<std::atomic<OperationState*>[]> chunk_starts_ =
+      std::make_unique<std::atomic<OperationState*>[]>(kMaxChunks);
+  // the worker's
+  std::vector<std::unique_ptr<OperationState[]>> chunks_;
+  std::vector<OperationState*> free_;
+  std::size_t kept_bytes_ = 0;             // by those in free_
+  std::vector<OperationState*> detached_;  // released before they were finished
+  std::vector<TableCounters> counters_;
+  std::vector<std::uint64_t> keys_of_operations_;
+  std::unique_ptr<KeyFailure> failure_;
+  LeaseRequest lease_request_;
+  SyncRequest sync_request_;
+  std::unique_ptr<StallQuestion> stall_question_;
+  // constant
+  const std::size_t max_chunks_;
+
+  static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;
+  static_assert(limits::kKeysOfCall < kNotBuilt);
+
+  // So many fewer items are left; wakes the worker with the last.
+  void leave(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
+    const std::size_t bytes = operation.update_bytes;
+    const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
+    operation.remaining.store(left, std::memory_order_release);
+    if (left != 0) return;
+    open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    open_.fetch_sub(1, std::memory_order_release);
+    bell_.ring();
+  }
+
+  // Makes finished operations that were released before available again.
+  void reclaim();
+  // The same; throws UsageError where there is none.
+  void reclaim_one();
+  void make_free(OperationState& operation);
+  void keep_failure(OperationState& operation);
+  // There are some afterwards: reclaimed ones, or a further chunk. Throws UsageError likewise.
+  void add_operations();
+};
+
+}  // namespace lapse

@@ -1,0 +1,52 @@
+// The rows of a push or a set to a table that looks at them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "lapse/core/counter_values.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/table/operation_kind.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+
+namespace lapse {
+
+// Looks at the rows on the rank of the worker that calls, before anything of the call is applied or sent:
+// counts those that are not finite, or refuses the call; scales rows of pushes down to the norm of the table.
+// Each row is looked at alone, also where a key is named twice.
+//
+// Thread safety: the worker's.
+class LimitedRows {
+ public:
+  // Who pushes to what. The counters are the worker's, of the table.
+  struct Call {
+    const TableShard& table;
+    TableCounters& counters;
+    Rank rank;
+  };
+
+  // `rows`: of the keys, `elements` together; the table has limits. Throws NotFiniteUpdate with the first
+  // element that is not finite, where the table refuses those, and OutOfMemory. `rows` outlives the object.
+  LimitedRows(const Call& call, OperationKind kind, std::span<const Key> keys, const std::byte* rows,
+              std::size_t elements);
+  LimitedRows(const LimitedRows&) = delete;
+  LimitedRows& operator=(const LimitedRows&) = delete;
+
+  // The rows that are to be applied: those that were given, or a copy that lives as long as the object.
+  const std::byte* data() const { return clipped_.empty() ? rows_ : clipped_.data(); }
+
+ private:
+  template <class T>
+  void look_at(const Call& call, OperationKind kind, std::span<const Key> keys, std::size_t elements);
+  template <class T>
+  void refuse(const Call& call, OperationKind kind, std::span<const Key> keys, std::span<const T> rows) const;
+  // Scales down the row that begins at this element, where it exceeds the norm.
+  template <class T>
+  bool clip(const Call& call, std::span<const T> row, std::size_t first, std::size_t elements);
+
+  const std::byte* const rows_;
+  std::vector<std::byte> clipped_;  // all rows of the call, once one was scaled down
+};
+
+}  // namespace lapse

@@ -1,0 +1,156 @@
+// Pull, push, set and call on keys whose memory this rank can use.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/protocol/worker/unanswered_table.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
+#include "lapse/ps/access/access_request.hpp"
+#include "lapse/ps/access/row_cursor.hpp"
+
+namespace lapse {
+
+// The local run over the keys of one call: carries out what memory allows, in the order of the keys, and
+// returns what it could not do. Thread safety: the worker's.
+class LocalAccess {
+ public:
+  // Where accesses are counted: all of them, and those of a copy that is not the main one.
+  struct Counts {
+    std::uint64_t& all;
+    std::uint64_t& copies;
+  };
+
+  // Carries out the first keys of a call, while each is local and simple: values of one length, no code of
+  // the application. Returns how many, and counts them.
+  static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
+                         const Counts& counts);
+
+  // Starts at key number `first`. `rank` is the worker's, for errors.
+  LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
+              WorkerEndpoint& endpoint, const Counts& counts, Rank rank, std::size_t first)
+      : table_(table),
+        request_(request),
+        reach_(table.reach(request.operation)),
+        unanswered_(endpoint.unanswered()),
+        required_(endpoint.required_versions()),
+        counts_(counts),
+        rank_(rank),
+        cursor_(table.store().sizes(), keys, request) {
+    cursor_.skip(first);
+  }
+
+  // Carries out the other keys. Calls undone(row, word) for each that is not local, is leased, or has an
+  // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
+  // its order.
+  template <class Undone>
+  void carry_out_rest(Undone&& undone) {
+    carry_out_next(cursor_.remaining().size(), std::forward<Undone>(undone));
+  }
+  // Carries out keys up to the first that cannot be, which is the next one then.
+  void carry_out_leading();
+  // As carry_out_rest, for at most so many keys.
+  template <class Undone>
+  void carry_out_next(std::size_t keys, Undone&& undone);
+  bool at_end() const { return cursor_.at_end(); }
+  // The next key, or the last one at the end; when undone of carry_out_rest has thrown, the first that was
+  // tried.
+  Key next_key() const { return at_end() ? cursor_.keys().back() : cursor_.remaining().front(); }
+  // Keys that were tried together and could not be carried out: rising positions in the call, and their slot
+  // words.
+  struct NotLocal {
+    std::array<std::uint32_t, Store::kMaxAtOnce> positions;
+    std::array<const Store::Word*, Store::kMaxAtOnce> words;
+    std::size_t count = 0;
+  };
+  // As carry_out_next, for the next keys of a call of values of one length that runs no code of the
+  // application, while no arrivals are expected: at most Store::kMaxAtOnce, fewer where one of them is
+  // leased. Returns how many were tried.
+  std::size_t carry_out_together(NotLocal& undone);
+  std::span<const Key> keys() const { return cursor_.keys(); }
+  // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
+  // drives the engine of the only rank that serves the domain's keys. Nothing of the worker was unanswered.
+  void expect_no_arrivals() { may_overtake_ = false; }
+  void expect_arrivals() { may_overtake_ = true; }
+  // Whether a key whose latch another thread holds is waited for. Else carry_out_next ends at it, the key is
+  // the next one, and meets_latch() is true.
+  void wait_for_latches(bool waits) { waits_ = waits; }
+  bool meets_latch() const { return meets_latch_; }
+  bool expects_arrivals() const { return may_overtake_; }
+  // The first key whose code of the application threw, if any; it counts as done.
+  std::optional<UserCodeFailed>& failure() { return failure_; }
+
+ private:
+  // Finds the slot words of the next keys.
+  void find_words(std::span<const Key> keys);
+  // Whether it may be worth trying, without the order of operations being looked at.
+  static bool may_use(const Store::Word& word) {
+    return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
+  }
+  bool carry_out(const Row& row, Store::Word* word);
+  // The worker may use the domain's copy of the key.
+  bool is_current(Key key, const Store::Word* word) {
+    return required_.empty() || required_.are_met_by(table_, key, word);
+  }
+  // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
+  bool try_key(const Row& row, Store::Word* word);
+  bool is_done(const Found& found) {
+    counts_.copies += found.is_copy() ? 1 : 0;
+    return static_cast<bool>(found);
+  }
+  bool is_done(Store::Attempt attempt) {
+    meets_latch_ = attempt == Store::Attempt::latched;
+    counts_.copies += attempt == Store::Attempt::done_on_copy ? 1 : 0;
+    return attempt == Store::Attempt::done || attempt == Store::Attempt::done_on_copy;
+  }
+
+  TableShard& table_;
+  const AccessRequest& request_;
+  const Store::Reach reach_;
+  UnansweredTable& unanswered_;
+  RequiredVersions& required_;
+  const Counts counts_;
+  const Rank rank_;
+  RowCursor cursor_;
+  std::optional<UserCodeFailed> failure_;
+  // the slot words of the next keys
+  std::array<Store::Word*, Store::kMaxAtOnce> words_;
+  std::size_t word_ = Store::kMaxAtOnce;
+  // a local key may have an unanswered operation
+  bool may_overtake_ = true;
+  bool waits_ = true;
+  bool meets_latch_ = false;
+};
+
+template <class Undone>
+void LocalAccess::carry_out_next(std::size_t keys, Undone&& undone) {
+  // A copy, so that it stays in registers.
+  RowCursor cursor = cursor_;
+  meets_latch_ = false;
+  for (; keys > 0 && !cursor.at_end(); --keys) {
+    if (word_ == words_.size()) find_words(cursor.remaining());
+    const Row row = cursor.next();
+    Store::Word* const word = words_[word_++];
+    if (word != nullptr && !may_use(*word)) {
+      undone(row, word);
+    } else if (!carry_out(row, word)) {
+      if (meets_latch_) {
+        cursor.step_back(row);
+        --word_;
+        break;
+      }
+      // It may be local a moment later, when the key is named again.
+      may_overtake_ = true;
+      undone(row, word);
+    }
+  }
+  cursor_ = cursor;
+}
+
+}  // namespace lapse

@@ -1,0 +1,90 @@
+#include "lapse/ps/access/operation_builder.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+namespace lapse {
+
+namespace {
+// A lookup of a key's owner saves a hop; many keys are sent to their homes at once.
+constexpr std::size_t kMaxLookups = 8;
+}  // namespace
+
+void OperationBuilder::begin() {
+  OperationState& operation = endpoint_.acquire();
+  try {
+    begin(operation);
+  } catch (...) {
+    endpoint_.release(operation);
+    throw;
+  }
+  state_ = &operation;
+}
+
+void OperationBuilder::begin(OperationState& operation) {
+  static_cast<ValueOperation&>(operation) = request_.operation;
+  operation.table = &table_;
+  operation.destination = request_.destination;
+  operation.updates = request_.updates;
+  operation.handler = &handler_;
+  const bool call = request_.operation.kind == OperationKind::call;
+  const std::size_t element = element_bytes(table_.sizes().layout().type);
+  operation.row_unit = call ? request_.operation.function->result_bytes : element;
+  operation.payload_unit =
+      std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
+  // Most keys may be local.
+  constexpr std::size_t kFirstItems = 512;
+  const std::size_t items = std::min(keys_, kFirstItems);
+  operation.items.reserve(items);
+  if (request_.operation.kind == OperationKind::localize) return;
+  operation.looks_up_owners = table_.exposed_owners() && keys_ <= kMaxLookups;
+  // Where other ranks serve keys of the domain, they may change a route between two items.
+  using Repeats = UnansweredTable::Repeats;
+  const bool alone = table_.definition().members() == 1;
+  endpoint_.unanswered().begin(operation, table_.id(), items, keys_,
+                               alone ? Repeats::go_one_way : Repeats::have_entries);
+}
+
+void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint32_t> positions) {
+  OperationState& operation = state();
+  std::vector<OperationState::Item>& items = operation.items;
+  // What counts as unanswered becomes an item.
+  if (items.capacity() - items.size() < positions.size())
+    items.reserve(std::max(items.size() + positions.size(), 2 * items.capacity()));
+  const auto length = static_cast<std::uint32_t>(table_.sizes().layout().length);
+  UnansweredTable& unanswered = endpoint_.unanswered();
+  const bool late = unanswered.add_late(static_cast<std::uint32_t>(positions.size()));
+  for (const std::uint32_t position : positions) {
+    const Key key = call[position];
+    const std::uint32_t offset = position * length;
+    items.emplace_back(key, late ? nullptr : unanswered.add(key), offset, offset);
+  }
+  if (request_.updates != nullptr)
+    operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();
+}
+
+bool OperationBuilder::refuse(Key key, Rank rank) noexcept {
+  if (empty()) {
+    discard();
+    return false;
+  }
+  state_->refused = true;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    state_->fail_without_memory(key, rank);
+  } catch (...) {
+    state_->fail(KeyFailure::caught(table_.name(), key, rank));
+  }
+  return true;
+}
+
+OperationState& OperationBuilder::finish() {
+  // An engine that looks for unanswered operations finds the items (WorkerEndpoint::for_each_open).
+  state_->remaining.store(static_cast<std::uint32_t>(state_->items.size()), std::memory_order_release);
+  endpoint_.opened(*state_);
+  return *state_;
+}
+
+}  // namespace lapse

@@ -1,0 +1,318 @@
+#include "lapse/ps/access/worker_core.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "lapse/core/tracing/timed_region.hpp"
+#include "lapse/ps/access/call_count.hpp"
+#include "lapse/ps/access/direct_call.hpp"
+#include "lapse/ps/access/lease_hold.hpp"
+#include "lapse/ps/access/lease_taker.hpp"
+#include "lapse/ps/access/local_access.hpp"
+#include "lapse/ps/access/operation_builder.hpp"
+#include "lapse/ps/stalls/stall_reports.hpp"
+#include "lapse/ps/stalls/stall_watch.hpp"
+#include "lapse/ps/worker.hpp"
+
+namespace lapse {
+
+using Busy = WorkerGate::Busy;
+using BusyGuard = WorkerGate::BusyGuard;
+
+namespace {
+
+// Shows what the worker waits for, as long as the object lives.
+class ActivityGuard {
+ public:
+  ActivityGuard(WorkerEndpoint& endpoint, WorkerActivity activity) : endpoint_(endpoint) {
+    endpoint_.set_activity(activity);
+  }
+  ~ActivityGuard() { endpoint_.set_activity(WorkerActivity::application); }
+  ActivityGuard(const ActivityGuard&) = delete;
+  ActivityGuard& operator=(const ActivityGuard&) = delete;
+
+ private:
+  WorkerEndpoint& endpoint_;
+};
+
+}  // namespace
+
+// --- accesses ---
+
+Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
+                             const AccessRequest& request) {
+  endpoint_.require_operation();
+  wait_for_room(keys.size());
+  observe(table.state(), keys, table.state().reach(request.operation));
+  try {
+    return access_with_room(table, keys, request);
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(table, keys.size());
+  }
+}
+
+void WorkerCore::throw_out_of_memory(const TableHandle& table, std::size_t keys) const {
+  throw OutOfMemory(fmt::format("no memory on rank {} for a call on {} keys of table '{}'",
+                                phase_.rank.value(), keys, table.state().name()));
+}
+
+Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const Key> keys,
+                                       const AccessRequest& request) {
+  TableShard& state = table.state();
+  const CallCount count(*this, gate_.counters(table), state, keys,
+                        request.operation.kind == OperationKind::pull);
+  const LocalAccess::Counts counts = count.keys();
+  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
+  if (first == keys.size()) return {};
+  sweep_required();
+  LocalAccess local(state, keys, request, endpoint_, counts, phase_.rank, first);
+  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
+  // Where the worker could hold the engine for long, others take their turns between keys and sending.
+  constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;
+  const bool plain = !request.runs_user_code(state) && state.sizes().uniform();
+  if (plain && keys.size() * state.sizes().layout().value_bytes() <= kMaxBytesInEngine) {
+    local.carry_out_leading();
+    if (local.at_end()) return {};
+    if (state.definition().members() == 1 && gate_.is_clear()) local.expect_no_arrivals();
+    OperationState& operation = builder.state();
+    DirectCall call(local, builder, phase_.protocol.access(), phase_.rank);
+    const BusyGuard guard(gate_, Busy::engine);
+    if (phase_.engine.try_submit(call)) {
+      while (!call.is_complete()) [[unlikely]] {
+          local.carry_out_leading();
+          phase_.engine.submit_in_place(call);
+        }
+      Operation handle(*this, operation);
+      const bool is_over = operation.items.empty() && operation.done() && !operation.failure;
+      return is_over ? Operation() : std::move(handle);
+    }
+    local.expect_arrivals();
+  }
+  {
+    std::optional<BusyGuard> guard;
+    if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
+    try {
+      local.carry_out_rest([&](const Row& row, const Store::Word*) { builder.add(row); });
+    } catch (...) {
+      if (!builder.refuse(local.next_key(), phase_.rank)) throw;
+    }
+  }
+  std::optional<UserCodeFailed>& failure = local.failure();
+  if (builder.empty()) {
+    builder.discard();
+    if (failure) throw UserCodeFailed(*failure);
+    return {};
+  }
+  // The caller gets all failures in one place.
+  if (failure) builder.fail(*failure);
+  return submit(builder);
+}
+
+Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> keys) {
+  constexpr std::size_t kFarAhead = 24;
+  constexpr std::size_t kWordsAhead = 16;
+  // The holder of a lease must not wait: its operations may exceed the limits.
+  endpoint_.require_operation();
+  if (gate_.busy() != Busy::lease) wait_for_room(0);
+  const Store& store = table.state().store();
+  const AccessRequest request{.operation = {.kind = OperationKind::localize}};
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
+                           keys.size());
+  try {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
+      if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
+      if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
+    }
+  } catch (const std::bad_alloc&) {
+    builder.discard();
+    throw_out_of_memory(table, keys.size());
+  }
+  return builder.empty() ? Operation() : submit(builder);
+}
+
+void WorkerCore::submit(Submission& submission) {
+  const BusyGuard guard(gate_, Busy::engine);
+  phase_.engine.submit(submission);
+}
+
+bool WorkerCore::help(Submission& submission) {
+  if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return false;
+  const BusyGuard guard(gate_, Busy::engine);
+  return phase_.engine.help(submission);
+}
+
+Operation WorkerCore::submit(OperationBuilder& builder) {
+  OperationState& state = builder.finish();
+  Operation handle(*this, state);
+  const BusyGuard guard(gate_, Busy::engine);
+  if (phase_.engine.try_submit(state)) return handle;
+  // Another thread will carry it out, when the call's rows may have changed.
+  try {
+    state.keep_updates();
+  } catch (const std::bad_alloc&) {
+    builder.refuse(state.items.front().key, phase_.rank);
+  }
+  phase_.engine.submit(state);
+  return handle;
+}
+
+// --- handles ---
+
+void WorkerCore::wait_for(const OperationState& operation) {
+  check_life();
+  check_failure();
+  if (operation.done()) return;
+  wait_until([&] { return operation.done(); },
+             operation.kind == OperationKind::localize ? "a localize" : "an answer");
+}
+
+void WorkerCore::abandon(OperationState& operation) noexcept {
+  if (is_left()) return;
+  if (!operation.done() && operation.destination != nullptr) {
+    if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) {
+      // Waiting for the engine here could wait indefinitely: it may be waiting for the latch that is held.
+      phase_.logger.error("an unfinished pull was destroyed by a function that runs under a key's latch");
+      std::terminate();
+    }
+    const BusyGuard guard(gate_, Busy::engine);
+    phase_.engine.exclusively([&] { operation.destination = nullptr; });
+  }
+  endpoint_.release(operation);
+}
+
+// --- leases ---
+
+Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
+  check_call(phase_.server);
+  check_failure();
+  LeaseTaker taker(*this);
+  taker.begin(parts);
+  while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
+  return taker.take();
+}
+
+void WorkerCore::submit_lease(LeaseRequest& request) {
+  request.handler = &phase_.protocol.leases();
+  submit(request);
+}
+
+Lease WorkerCore::hold() {
+  auto lease = std::make_unique<LeaseHold>(*this);
+  lease_ = lease.get();
+  gate_.set_busy(Busy::lease);
+  return Lease(std::move(lease));
+}
+
+void WorkerCore::let_go() {
+  std::exchange(lease_, nullptr)->ended();
+  gate_.set_busy(Busy::no);
+}
+
+void WorkerCore::end_lease() {
+  LeaseTaker taker(*this);
+  taker.begin_release();
+  check_failure();
+  if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
+}
+
+void WorkerCore::abandon_lease() noexcept {
+  try {
+    end_lease();
+  } catch (const Error&) {
+    // Some rank has failed: no other worker waits for the keys any more.
+  }
+}
+
+// --- waiting ---
+
+void WorkerCore::wait_for_room(std::size_t keys) {
+  const auto room = [this, keys] {
+    return endpoint_.open() < phase_.options.max_outstanding_operations &&
+           endpoint_.open_bytes() < phase_.options.max_outstanding_bytes &&
+           endpoint_.unanswered().has_room(keys);
+  };
+  if (!room()) [[unlikely]]
+    wait_until([&] { return room() || endpoint_.open() == 0; }, "room for a further operation");
+}
+
+template <class Done>
+void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject subject) {
+  check_call(phase_.server);
+  const Failure& failure = phase_.protocol.failure();
+  StallWatch watch(phase_.options.stall_report);
+  const bool collective = subject == StallSubject::workers || subject == StallSubject::sync_barrier;
+  const auto for_whom = collective ? ProgressEngine::WaitFor::workers : ProgressEngine::WaitFor::answers;
+  const TimedRegion region(region_name(subject));
+  const ActivityGuard activity(endpoint_,
+                               collective ? WorkerActivity::collective : WorkerActivity::operations);
+  for (;;) {
+    bool stalled = false;
+    const BusyGuard guard(gate_, Busy::engine);
+    const auto ended = [&] {
+      if (done() || failure.raised() || stalled) return true;
+      stalled = watch.due();
+      return stalled;
+    };
+    phase_.engine.wait(endpoint_.bell(), ended, for_whom);
+    if (done()) return;
+    failure.check();
+    if (phase_.stalls != nullptr) {
+      phase_.stalls->report_worker({endpoint_, index(), phase_.protocol.stall_inquiry(), phase_.engine},
+                                   watch.waited(), what, subject, [&] { return done() || failure.raised(); });
+    }
+    watch.restart();
+  }
+}
+
+void WorkerCore::wait_all() {
+  check_life();
+  check_failure();
+  wait_until([this] { return has_answers(); }, "all its operations");
+  if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
+}
+
+std::uint64_t WorkerCore::contribute(Bytes contribution) {
+  wait_all();
+  const BusyGuard guard(gate_, Busy::engine);
+  endpoint_.count_collective_call();
+  return phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+}
+
+const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+  const std::uint64_t round = contribute(std::move(contribution));
+  wait_until([&] { return phase_.group.completed(round); }, what, StallSubject::workers);
+  return phase_.group.result();
+}
+
+void WorkerCore::sync_barrier(Bytes contribution) {
+  // No detection can be completed before this worker has contributed.
+  const TerminationDetection& termination = phase_.protocol.termination();
+  const std::uint64_t detection = termination.completed() + 1;
+  contribute(std::move(contribution));
+  wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
+             StallSubject::sync_barrier);
+}
+
+void WorkerCore::wait_sync() {
+  wait_all();
+  begin_sync();
+  wait_until([this] { return synced(); }, "copies that are merged and refreshed (wait_sync)",
+             StallSubject::wait_sync);
+  end_sync();
+}
+
+void WorkerCore::begin_sync() {
+  Synchronization& synchronization = phase_.protocol.synchronization();
+  if (!synchronization.has_work()) return;
+  SyncRequest& request = endpoint_.sync_request();
+  request.handler = &synchronization;
+  request.finished.store(false, std::memory_order_relaxed);
+  submit(request);
+}
+
+}  // namespace lapse

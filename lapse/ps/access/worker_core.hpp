@@ -1,0 +1,178 @@
+// The part of a worker that is not inlined into the user's program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
+#include "lapse/core/process/fork_hook.hpp"
+#include "lapse/core/process/own_process.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/group/tree_reduction.hpp"
+#include "lapse/protocol/table/key_observer.hpp"
+#include "lapse/protocol/worker/operation_state.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
+#include "lapse/ps/access/access_request.hpp"
+#include "lapse/ps/access/argument_checks.hpp"
+#include "lapse/ps/access/phase.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/operation.hpp"
+#include "lapse/ps/stalls/stall_watch.hpp"
+#include "lapse/ps/worker_gate.hpp"
+
+namespace lapse {
+
+class OperationBuilder;
+enum class Locality : std::uint8_t;
+
+// Brings the calls of one worker to the memory of its rank and to the engine, and waits for answers. Calls of
+// Worker that Worker's comments describe have no comment here.
+//
+// Thread safety: the worker's thread.
+class WorkerCore {
+ public:
+  // The gate is the worker's; it outlives the core.
+  WorkerCore(const Phase& phase, WorkerEndpoint& endpoint, WorkerGate& gate)
+      : phase_(phase), endpoint_(endpoint), gate_(gate), arguments_(phase.rank) {}
+  ~WorkerCore() { end(); }
+  WorkerCore(const WorkerCore&) = delete;
+  WorkerCore& operator=(const WorkerCore&) = delete;
+
+  // Ends a lease that is still held; handles of operations do nothing any more, calls throw. In a child that
+  // fork has made since the worker was: nothing.
+  void end() noexcept;
+
+  const Phase& phase() const { return phase_; }
+  Rank rank() const { return phase_.rank; }
+  std::size_t index() const { return phase_.first_worker + endpoint_.local_index(); }
+  WorkerEndpoint& endpoint() { return endpoint_; }
+  const WorkerEndpoint& endpoint() const { return endpoint_; }
+  const ArgumentChecks& arguments() const { return arguments_; }
+  TableCounters& counters(const TableHandle& table) { return gate_.counters(table); }
+
+  // --- before an access ---
+
+  enum class Allowed : std::uint8_t { when_free, under_lease };
+
+  // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
+  // PeerFailed when some rank has failed, UsageError when the worker cannot be called now or the table is
+  // another server's, KeyOutOfRange.
+  void admit(const TableHandle& table, std::span<const Key> keys,
+             Allowed allowed = Allowed::when_free) const {
+    if (!gate_.is_open(table)) [[unlikely]]
+      check_admission(table.server(), allowed);
+    arguments_.keys(table.state(), keys);
+  }
+  // As admit, with as many elements as the values of the keys have; else LengthMismatch.
+  void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
+                    std::size_t elements, Allowed allowed = Allowed::when_free) const {
+    admit(table, keys, allowed);
+    arguments_.elements(table.state(), keys, what, elements);
+  }
+  void check_admission(const void* server, Allowed allowed) const;
+  LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
+  // Throws UsageError when the worker has ended, and in a child that fork has made since the worker was.
+  void check_life() const {
+    if (has_ended_ || is_left()) [[unlikely]]
+      refuse_life();
+  }
+  bool is_left() const { return process_.is_left(); }
+  // Throws PeerFailed when some rank has failed.
+  void check_failure() const { phase_.protocol.failure().check(); }
+
+  // --- accesses that were admitted ---
+
+  Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
+  Operation localize(const TableHandle& table, std::span<const Key> keys);
+  Locality locality(const TableHandle& table, Key key);
+  // Whether the worker may use the domain's copy of the key, if there is one.
+  LAPSE_EXPORT_INNER bool is_current(const TableShard& table, Key key) const;
+  bool read_if_local(const TableHandle& table, Key key, std::byte* to);
+  // Reports an access that begins to the phase's observer, if there is one.
+  void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
+    if (phase_.observer != nullptr) [[unlikely]]
+      phase_.observer->accessed(table, keys, reach);
+  }
+  void observe_update(const TableShard& table, Key key) const;  // in place, where the key is local
+  // The worker has read the domain's copy of a key: counts its staleness, if this rank serves the key.
+  void sample_read(const TableShard& table, Key key);
+  void for_each_local(const TableHandle& table,
+                      const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
+
+  // Carries out a submission at once and handles the packets that have come; false, having done nothing,
+  // where another thread drives the engine or this worker may not.
+  LAPSE_EXPORT_INNER bool help(Submission& submission);
+
+  // --- handles ---
+
+  void wait_for(const OperationState& operation);
+  // The handle of the operation is being destroyed. An answer that is still to come is discarded.
+  void abandon(OperationState& operation) noexcept;
+
+  // --- leases ---
+
+  Lease lease(std::span<const LeaseKeys> parts);
+  // Submits the lease request of the endpoint to the engine.
+  void submit_lease(LeaseRequest& request);
+  // The worker holds these keys from now on.
+  Lease hold();
+  // The worker no longer holds a lease; its keys are still to be given back.
+  void let_go();
+  // Gives back the keys of the lease and waits until the engine has released all of them.
+  void end_lease();
+  // As end_lease, but a failure of some rank only ends the wait.
+  void abandon_lease() noexcept;
+
+  // --- together ---
+
+  void wait_all();
+  // Collective over all workers: their contributions, combined.
+  const Bytes& collective(Bytes contribution, std::string_view what);
+  void sync_barrier(Bytes contribution);
+  void wait_sync();
+  // Its parts: has no operation in flight, may begin; the engine is asked; the engine is done; the end.
+  bool has_answers() const { return endpoint_.open() == 0; }
+  void begin_sync();
+  bool synced() const { return endpoint_.sync_request().finished.load(std::memory_order_acquire); }
+  void end_sync() { endpoint_.required_versions().clear(); }
+
+ private:
+  [[noreturn]] LAPSE_EXPORT_INNER void refuse_life() const;
+  // Returns the number of completed rounds to wait for.
+  std::uint64_t contribute(Bytes contribution);
+  Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
+                             const AccessRequest& request);
+  // For a call on so many keys of which none was sent.
+  [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
+  void submit(Submission& submission);
+  Operation submit(OperationBuilder& builder);
+  // Waits while so much is in flight that the options, or the limits of what is counted, do not allow a call
+  // on so many keys.
+  void wait_for_room(std::size_t keys);
+  // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
+  template <class Done>
+  void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys);
+  // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
+  bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
+  // Forgets some of the versions that the worker requires, and that have come.
+  void sweep_required();
+  // The value of a key that the worker's lease holds; null when it does not.
+  const std::byte* leased_value(const TableShard& table, Key key);
+
+  const Phase phase_;  // a copy: the worker may be asked after the phase
+  WorkerEndpoint& endpoint_;
+  WorkerGate& gate_;
+  const OwnProcess process_;
+  bool has_ended_ = false;
+  const ArgumentChecks arguments_;
+  LeaseHold* lease_ = nullptr;  // the one that is held
+  const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
+};
+
+}  // namespace lapse

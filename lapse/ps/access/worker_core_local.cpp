@@ -1,0 +1,107 @@
+// WorkerCore: what is answered from memory alone.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "lapse/protocol/host/user_code.hpp"
+#include "lapse/ps/access/worker_core.hpp"
+#include "lapse/ps/worker.hpp"
+
+namespace lapse {
+
+using Busy = WorkerGate::Busy;
+using BusyGuard = WorkerGate::BusyGuard;
+
+bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte* to) {
+  if (!table.store().is_sparse()) return false;
+  const BusyGuard guard(gate_, Busy::user_code);
+  return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
+}
+
+bool WorkerCore::is_current(const TableShard& table, Key key) const {
+  RequiredVersions& required = endpoint_.required_versions();
+  return required.empty() || required.are_met_by(table, key, table.store().find(key));
+}
+
+void WorkerCore::sweep_required() {
+  constexpr std::size_t kKeys = 4;
+  RequiredVersions& required = endpoint_.required_versions();
+  if (required.empty()) return;
+  required.sweep(kKeys, [this](TableId id, Key key, Version version) {
+    const TableShard& table = *phase_.protocol.registry().tables()[id.value()];
+    const Store::Word* const word = table.store().find(key);
+    if (word == nullptr) return true;
+    const SlotWord now(word->load(std::memory_order_acquire));
+    if (now.role() == Role::absent || now.role() == Role::owner) return true;
+    return now.is_copy() && Version(table.store().copy_version(*word)) >= version;
+  });
+}
+
+void WorkerCore::observe_update(const TableShard& table, Key key) const {
+  if (phase_.observer == nullptr) return;
+  const Store::Word* const word = table.store().find(key);
+  if (word == nullptr || !table.store().is_open(*word)) return;
+  const bool changes_copies = table.sizes().layout().copies == Copies::differences;
+  if (!changes_copies && SlotWord(word->load(std::memory_order_relaxed)).is_copy()) return;
+  observe(table, std::span(&key, 1), Store::Reach::any);
+}
+
+void WorkerCore::sample_read(const TableShard& table, Key key) {
+  if (table.serves(key)) endpoint_.read_samples().note({table.id(), key, ReadSamples::Clock::now()});
+}
+
+const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
+  LeaseRequest& request = endpoint_.lease_request();
+  const auto& items = request.items;
+  const auto found =
+      std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
+  const bool held = found != items.end() && found->table == &table && found->key == key;
+  return held ? request.content(*found) : nullptr;
+}
+
+Locality WorkerCore::locality(const TableHandle& table, Key key) {
+  const TableShard& state = table.state();
+  if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;
+  const Store::Word* const word = state.store().find(key);
+  // An uninitialized key is local at its home.
+  const bool local = word != nullptr ? state.store().is_open(*word)
+                                     : state.definition().homes.home(key) == state.self_domain();
+  if (local) return Locality::local;
+  if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
+  return Locality::not_local;
+}
+
+bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
+  const TableShard& state = table.state();
+  const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
+  if (leased != nullptr) {
+    std::memcpy(to, leased, state.value_bytes(key));
+  } else {
+    if (endpoint_.unanswered().contains(table.id(), key) || !is_current(state, key)) return false;
+    const Found found = state.store().read(key, to);
+    if (!found && !read_uninitialized(state, key, to)) return false;
+    gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;
+  }
+  ++gate_.counters(table).local_pulls;
+  observe(state, std::span(&key, 1), Store::Reach::any);
+  return true;
+}
+
+void WorkerCore::for_each_local(const TableHandle& table,
+                                const std::function<void(Key, const std::byte*, std::size_t)>& f) {
+  check_call(table.server());
+  wait_all();
+  const TableShard& state = table.state();
+  std::vector<std::byte> value;
+  state.store().for_each_here([&](Key key) {
+    if (!state.serves(key)) return;
+    value.resize(state.value_bytes(key));
+    if (!state.store().read(key, value.data())) return;
+    f(key, value.data(), table.length(key));
+    check_life();
+  });
+}
+
+}  // namespace lapse

@@ -1,0 +1,68 @@
+#include "lapse/ps/access/worker_group.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/ps/access/reduction.hpp"
+
+namespace lapse {
+
+std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {
+  const Arrival arrival = arrive(local_index, std::move(bytes));
+  complete(local_index, arrival);
+  return arrival.round;
+}
+
+WorkerGroup::Arrival WorkerGroup::arrive(std::size_t local_index, Bytes bytes) {
+  // No worker of this rank can complete the round before this worker has arrived.
+  const std::uint64_t round = collective_.completed_rounds() + 1;
+  contributions_[local_index] = std::move(bytes);
+  // Of a worker that contributes and one that returns at the same time, at least one sees the other.
+  return {.round = round, .arrived = arrived_.fetch_add(1, std::memory_order_seq_cst) + 1};
+}
+
+void WorkerGroup::complete(std::size_t local_index, const Arrival& arrival) {
+  // Where the others have completed the round meanwhile, one of them may have returned rightly.
+  if (returned_.load(std::memory_order_seq_cst) != kNone && collective_.completed_rounds() < arrival.round) {
+    combine(contributions_[local_index], make_returned(returned_.load(std::memory_order_relaxed), rank()));
+  } else if (arrival.arrived == contributions_.size()) {
+    arrived_.store(0, std::memory_order_relaxed);
+    combined_.bytes = std::move(contributions_[0]);
+    for (std::size_t i = 1; i < contributions_.size(); ++i) combine(combined_.bytes, contributions_[i]);
+    combined_.handler = &collective_;
+    engine_.submit(combined_);
+  }
+}
+
+void WorkerGroup::combine(Bytes& into, const Bytes& from) {
+  try {
+    combine_contributions(into, from);
+  } catch (...) {
+    if (!mismatch_reported_.exchange(true, std::memory_order_relaxed)) {
+      mismatch_.failure = std::current_exception();
+      mismatch_.handler = &protocol_.failures();
+      engine_.submit(mismatch_);
+    }
+    throw;
+  }
+}
+
+void WorkerGroup::leave(std::uint64_t worker) {
+  std::uint64_t none = kNone;
+  if (returned_.compare_exchange_strong(none, worker, std::memory_order_seq_cst)) {
+    end_.bytes = make_returned(worker, rank());
+    end_.handler = &collective_;
+    engine_.submit(end_);
+  }
+  if (arrived_.load(std::memory_order_seq_cst) > 0) {
+    throw CollectiveMismatch(fmt::format(
+        "worker {} on rank {} has returned from its function, while other workers of the rank wait "
+        "for it in a collective call",
+        worker, rank().value()));
+  }
+}
+
+}  // namespace lapse

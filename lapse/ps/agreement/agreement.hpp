@@ -1,0 +1,103 @@
+// Collective calls of the control plane: every rank states its call and a value, and gets the values of all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "lapse/ps/agreement/archive.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+class StallReports;
+
+// Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
+// instead of a hang. Values that are exchanged have `serialize`: see archive.hpp.
+//
+// Thread safety: one thread, while no engine runs.
+class Agreement {
+ public:
+  // `reports`: of waits for ranks that do not come; null: none.
+  explicit Agreement(Transport& transport, const StallReports* reports = nullptr)
+      : transport_(transport), reports_(reports) {}
+
+  // Collective. Exchanges what make() returns; returns what every rank gave, in rank order. Where make
+  // throws, the rank throws the same after the exchange, and every other rank throws PeerFailed with its
+  // text. Throws CollectiveMismatch, on every rank, when the ranks called by different names.
+  template <std::invocable Make>
+  auto exchange(std::string_view call, Make&& make) {
+    using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
+    return from_archives<Value>(exchange_archives(call, [&] { return to_archive<Value>(make()); }));
+  }
+  // The same where make() may take long: it runs on a thread of its own and makes no call of MPI, and ranks
+  // meet each second until all have given theirs. A rank that takes longer than the limit of reports is
+  // reported, as one that does not come.
+  template <std::invocable Make>
+  auto exchange_long(std::string_view call, Make&& make) {
+    using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
+    return from_archives<Value>(exchange_long_archives(call, [&] { return to_archive<Value>(make()); }));
+  }
+  template <class Value>
+  std::vector<Value> exchange(std::string_view call,
+                              const Value& mine) requires(!std::invocable<const Value&>) {
+    return exchange(call, [&]() -> const Value& { return mine; });
+  }
+
+  // Throws Failure on every rank, unless every rank gave the value of rank 0. The message is difference(value
+  // of rank 0, value of the rank, number of the rank) for the first rank whose value differs.
+  template <class Failure, class Value, class Difference>
+  void require_equal(const std::vector<Value>& all, Difference&& difference) {
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+      if (!(all[rank] == all[0])) fail_everywhere(Failure(difference(all[0], all[rank], rank)));
+  }
+
+  // Throws `failure`, as every other rank does.
+  template <class Failure>
+  [[noreturn]] void fail_everywhere(Failure failure) {
+    failed_everywhere_ = true;
+    throw failure;
+  }
+
+  // The last collective call has failed, and every rank has thrown.
+  bool failed_everywhere() const { return failed_everywhere_; }
+
+  // Any thread: when all ranks have last met in an exchange; the clock's epoch: they have not.
+  std::chrono::steady_clock::time_point last_meeting() const { return last_meeting_.load(); }
+
+ private:
+  struct Statement;
+  static constexpr std::chrono::seconds kBetweenMeetings{1};
+
+  template <class Value>
+  static std::vector<Value> from_archives(const std::vector<std::string>& archives) {
+    std::vector<Value> all;
+    all.reserve(archives.size());
+    for (const std::string& one : archives) all.push_back(from_archive<Value>(one));
+    return all;
+  }
+  std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
+  std::vector<std::string> exchange_long_archives(std::string_view call,
+                                                  const std::function<std::string()>& make);
+  // Keeps what make() throws in `failure`; does not throw itself.
+  static void fill(Statement& mine, const std::function<std::string()>& make,
+                   std::exception_ptr& failure) noexcept;
+  // Collective. Throws CollectiveMismatch.
+  std::vector<Statement> gather(const Statement& mine);
+  // The archives of all, or what a rank has thrown.
+  std::vector<std::string> archives_of(std::vector<Statement> statements, const std::exception_ptr& failure);
+
+  Transport& transport_;
+  const StallReports* reports_;
+  bool failed_everywhere_ = false;
+  std::atomic<std::chrono::steady_clock::time_point> last_meeting_{std::chrono::steady_clock::time_point{}};
+};
+
+}  // namespace lapse

@@ -1,0 +1,71 @@
+// Reads archives of Boost.Serialization that may be damaged.
+#pragma once
+
+#include <boost/archive/archive_exception.hpp>
+#include <boost/archive/binary_iarchive_impl.hpp>
+#include <boost/archive/impl/archive_serializer_map.ipp>
+#include <boost/archive/impl/basic_binary_iarchive.ipp>
+#include <boost/archive/impl/basic_binary_iprimitive.ipp>
+#include <boost/serialization/array_optimization.hpp>
+#include <boost/serialization/collection_size_type.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lapse/ps/agreement/memory_input.hpp"
+
+namespace lapse {
+
+// Reads what boost::archive::binary_oarchive writes without a header. A length that exceeds the bytes that
+// are left is refused before memory is taken for it, where boost::archive::binary_iarchive takes what a
+// length claims. Throws boost::archive::archive_exception. Used by one thread.
+class BoundedArchive final
+    : private MemoryInput,
+      public boost::archive::binary_iarchive_impl<BoundedArchive, char, std::char_traits<char>> {
+ public:
+  using Base = boost::archive::binary_iarchive_impl<BoundedArchive, char, std::char_traits<char>>;
+  using Base::load;
+
+  // The bytes outlive the object.
+  explicit BoundedArchive(std::span<const char> bytes)
+      : MemoryInput(bytes), Base(static_cast<MemoryInput&>(*this), boost::archive::no_header) {}
+
+  using MemoryInput::remaining;
+
+  // These replace what the archives of Boost do.
+  void load(bool& value) {
+    std::uint8_t byte = 0;
+    load_binary(&byte, sizeof byte);
+    require(byte <= 1);
+    value = byte == 1;
+  }
+  void load(std::string& text) {
+    std::size_t length = 0;
+    load(length);
+    require(length <= remaining());
+    text.resize(length);
+    load_binary(text.data(), length);
+  }
+  template <class Value>
+  void load_override(Value& value) {
+    Base::load_override(value);
+  }
+  // Every element of a container takes a byte at least.
+  void load_override(boost::serialization::collection_size_type& count) {
+    Base::load_override(count);
+    require(std::as_const(count) <= remaining());
+  }
+
+ private:
+  static void require(bool condition) {
+    if (!condition)
+      throw boost::archive::archive_exception(boost::archive::archive_exception::input_stream_error);
+  }
+};
+
+}  // namespace lapse
+
+// As boost::archive::binary_oarchive writes lists of numbers.
+BOOST_SERIALIZATION_USE_ARRAY_OPTIMIZATION(lapse::BoundedArchive)

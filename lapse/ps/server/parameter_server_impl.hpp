@@ -1,0 +1,168 @@
+// The parts of a server, put together.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/process/own_process.hpp"
+#include "lapse/core/process/topology.hpp"
+#include "lapse/ps/access/phase.hpp"
+#include "lapse/ps/access/worker_group.hpp"
+#include "lapse/ps/agreement/agreement.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/mpi_calls.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/phase/attached_places.hpp"
+#include "lapse/ps/phase/ended_workers.hpp"
+#include "lapse/ps/phase/phase_end_watch.hpp"
+#include "lapse/ps/phase/thread_support.hpp"
+#include "lapse/ps/phase/worker_pool.hpp"
+#include "lapse/ps/stalls/stall_reports.hpp"
+#include "lapse/ps/tables/table_maker.hpp"
+
+namespace lapse {
+
+class RegionTrace;
+
+class ParameterServer::Impl {
+ public:
+  // `problem`: why this rank has no options, or null. Throws it, as the other ranks throw PeerFailed.
+  Impl(std::unique_ptr<Transport> transport, const Options& options, const std::exception_ptr& problem,
+       ThreadSupport threads);
+  ~Impl();
+  // Of the MPI that the transport uses.
+  void set_mpi_lock(MpiLock& lock) { mpi_lock_ = &lock; }
+
+  TableShard& create_table(const TableOptions& given, ElementType type);
+  const RegisteredFunction& register_function(RegisteredFunction function);
+  void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  void run_here(const std::function<void(Worker&)>& f);
+  void start_progress(std::int32_t workers);
+  void stop_progress();
+  void end_attaching(std::string_view call);
+  AttachedWorker attach(std::optional<std::size_t> place);
+  void progress(std::chrono::microseconds wait);
+  MpiCalls mpi_calls();
+  Statistics statistics();
+  std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+  std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
+  void request_stop();
+  bool stop_requested() const {
+    process_.check("stop_requested");
+    return protocol_.stop_requests().requested();
+  }
+  std::chrono::steady_clock::time_point last_work() const {
+    process_.check("last_work");
+    return std::max(protocol_.stop_requests().last_work(), agreement_.last_meeting());
+  }
+  void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
+  void observe(KeyObserver& observer);
+  MemoryUse memory_use() const;
+  MemoryUse memory_use(const TableShard& table) const;
+  MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
+  std::vector<std::string> close(const std::string& last_words = {});
+
+  Rank rank() const { return transport_->rank(); }
+  std::int32_t ranks() const { return transport_->ranks(); }
+  const Options& options() const { return options_; }
+  std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
+
+  // In a child that fork has made since the server was made.
+  bool is_left() const { return process_.is_left(); }
+  // Throws unless the server is open, this thread may call MPI, and no workers run.
+  void check_call(const char* call) const;
+
+ private:
+  static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport,
+                                                  ThreadSupport threads);
+
+  void throw_if_closed(const char* call) const;
+  void throw_if_running(const char* call) const;
+  // Throws UsageError unless this thread may call MPI.
+  void check_may_call_mpi(const char* call) const;
+  // Finds out whether ranks can share memory, and which ranks do.
+  void choose_domains();
+  void meet_peers();
+  // Waits until every rank has quiesced, and reports when a rank has ended or is stopped meanwhile.
+  void end_phase();
+  void report_bulk_lane();
+  void report_start();
+  // To the other ranks, once.
+  void report_stop();
+  // The same, and unless a worker has failed on some rank.
+  void check_collective(const char* call) const;
+  // How this rank begins a phase.
+  struct PhaseCall {
+    const char* name;
+    ThreadSupport needed = ThreadSupport::funneled;
+    std::size_t progress_threads = 1;  // that wait beside the workers
+  };
+  // Agrees on the number of workers of each rank; starts the collectives of the phase.
+  Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
+  // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws. Throws in a
+  // child alone that fork has made in f: then f has thrown that, or has returned.
+  void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
+                  FailureReport& report);
+  // To every rank.
+  void submit_report(FailureReport& report) noexcept;
+  // A child that fork has made in the function of a worker has left it, on a thread of the server.
+  [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
+  // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase
+  // fails on every rank, and the step is made again; where it throws again, the job ends.
+  void insist(const char* what, const std::function<void()>& step) noexcept;
+  // The end of a phase whose workers have returned.
+  void leave_phase();
+  // Of a phase that threads of the application work in.
+  void start_server_thread();
+  void end_server_thread();
+  // Workers may run from now on.
+  void begin_running();
+
+  // constant
+  const OwnProcess process_;
+  Options options_;
+  Logger logger_;
+  std::unique_ptr<Transport> transport_;
+  Topology topology_;
+  DomainMap alone_;    // each rank by itself
+  DomainMap domains_;  // of ranks that share the memory of dense tables
+  Router router_;
+  int exceptions_at_start_;
+  ThreadSupport threads_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  MpiLock* mpi_lock_ = nullptr;  // null: none is used
+  // own rules
+  RankProtocol protocol_;
+  ProgressEngine engine_;
+  WorkerGroup group_;
+  EndedWorkers<Worker> ended_workers_;  // of phases without attached ones
+  StallReports stalls_;
+  Agreement agreement_;
+  PrivateRegionAllocator regions_;
+  TableMaker maker_;
+  WorkerPool pool_;
+  AttachedPlaces places_;
+  PhaseEndWatch phase_end_watch_{stalls_, protocol_.stall_inquiry(), engine_};
+  Submission stop_report_;
+  std::atomic<bool> stop_reported_{false};
+  // the owner's thread
+  KeyObserver* observer_ = nullptr;
+  std::optional<Phase> attached_phase_;  // of start_progress; constant while places_ is open
+  std::thread server_thread_;            // in such a phase, if this rank has one
+  std::atomic<bool> serving_{false};     // it goes on
+  std::atomic<bool> running_{false};     // a phase; read by any thread
+  std::atomic<bool> closed_{false};      // read by any thread
+  bool warned_of_sharing_ = false;
+  std::shared_ptr<RegionTrace> trace_;  // null: none is wanted
+};
+
+}  // namespace lapse

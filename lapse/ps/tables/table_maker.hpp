@@ -1,0 +1,117 @@
+// How the ranks make a table together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lapse/core/log.hpp"
+#include "lapse/directory/domain_map.hpp"
+#include "lapse/ps/agreement/agreement.hpp"
+#include "lapse/ps/tables/table_factory.hpp"
+#include "lapse/ps/tables/table_spec.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// Each rank proposes a table, the ranks agree on it, allocate shared memory, and build their parts. Dense
+// tables are stored in memory that the ranks of each domain share, if there is enough of it for the slot
+// words and owners of all their keys on every host; else every rank is a domain by itself, for this table.
+// Values that do not fit go to private memory. The log reports either in one line.
+//
+// Thread safety: the server's thread, while no engine runs.
+class TableMaker {
+ public:
+  // `domains`: of the ranks that can share; `alone`: each rank by itself. Both outlive the tables.
+  TableMaker(Transport& transport, Agreement& agreement, Logger& logger, const DomainMap& domains,
+             const DomainMap& alone, RegionAllocator& regions)
+      : transport_(transport),
+        agreement_(agreement),
+        logger_(logger),
+        domains_(domains),
+        alone_(alone),
+        factory_(regions, transport) {}
+
+  // Collective. Throws what TableFactory throws, on this rank, PeerFailed on the other ranks, and
+  // CollectiveMismatch when the ranks want different tables.
+  std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
+                                   const std::vector<std::unique_ptr<TableShard>>& existing);
+
+  using Estimate = TableFactory::Estimate;
+  // What this rank would need, if the ranks of a domain share the memory. Throws as make, but OutOfMemory.
+  Estimate estimate(const TableOptions& options, ElementType type) const;
+
+ private:
+  // What this rank wants to make.
+  struct Proposal {
+    TableFactory::Plan plan;
+    const DomainMap& domains;  // whose ranks are to share the table
+    HomeMap homes;
+    TableSpec spec;
+    SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
+  };
+  // What the other ranks need of the proposal before memory is shared.
+  struct Offer {
+    TableSpec spec;
+    std::uint64_t free_bytes = 0;  // of this rank's host
+    std::uint64_t min_bytes = 0;   // that its domain needs
+    bool possible = true;
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& spec& free_bytes& min_bytes& possible;
+    }
+  };
+  struct Agreed {
+    Proposal proposal;
+    std::vector<Offer> offers;  // by rank
+  };
+  // Where the table is stored: the ranks of these domains share it, this rank by its part of their memory. No
+  // part: in private memory.
+  struct Placement {
+    const DomainMap& domains;
+    std::optional<SharedTablePart> part = std::nullopt;
+  };
+  // This rank's part of its domain's memory, unless the domain has one member, or what is wrong with it.
+  struct Allocation {
+    std::optional<SharedTablePart> part;
+    std::string problem;
+  };
+
+  Proposal propose(const TableOptions& options, ElementType type, bool location_caches,
+                   const std::vector<std::unique_ptr<TableShard>>& existing) const;
+  // Collective. Exchanges what make_proposal returns.
+  Agreed agree(const std::function<Proposal()>& make_proposal);
+  // Collective. Warns when a dense table is not shared.
+  Placement allocate(const Agreed& agreed);
+  // Collective. Makes this rank's part of what make_proposal returns.
+  std::unique_ptr<TableShard> build(TableId id, const std::function<Proposal()>& make_proposal,
+                                    const Placement& placement);
+
+  void require_equal(const std::vector<TableSpec>& specs);
+  // By domain: how many bytes it may take of the shared memory of its host.
+  std::vector<std::size_t> memory_limits(const std::vector<Offer>& offers) const;
+  // Why the ranks cannot share the table; nothing when they can, as far as offers show.
+  std::optional<std::string> sharing_obstacle(const std::vector<Offer>& offers,
+                                              const std::vector<std::size_t>& limits) const;
+  Allocation allocate_part(const Proposal& proposal, std::size_t max_bytes);
+  // Takes the memory of this rank's part. Empty, or why it cannot be had.
+  std::string commit(SharedTablePart& part, Domain self) const;
+  // Collective. Lets the other ranks read who owns the keys at home on this rank, where that is possible;
+  // else rank 0 logs the reason, once.
+  void expose_owners(TableShard& table);
+
+  Transport& transport_;
+  Agreement& agreement_;
+  Logger& logger_;
+  const DomainMap& domains_;
+  const DomainMap& alone_;
+  TableFactory factory_;
+  bool owners_can_be_read_ = true;  // until it fails, on every rank
+};
+
+}  // namespace lapse

@@ -1,0 +1,58 @@
+// The layout of a slot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lapse/store/values/element_type.hpp"
+#include "lapse/store/values/state_size.hpp"
+
+namespace lapse {
+
+// What copies of a value on other domains need in every slot of the table, by how their pushes are merged.
+enum class Copies : std::uint8_t {
+  none,         // the table is not replicated
+  differences,  // the difference of value and state travels
+  gradients,    // the sum of the gradients travels, and how many there are
+};
+
+//     | head | value: length elements | state of the rule | sum of gradients: length elements | padding |
+//
+// The head (SlotHead) stands only where keys can have copies, the sum of gradients only where copies merge by
+// gradients. Slots are padded to 16 bytes, so that vector loads are aligned and may run to the end of the
+// slot. The address of a slot is that of its value, behind the head: it does not depend on the length. Value
+// and state together are the content: what travels when the key moves. Every size is given for a value of
+// `length` elements, and without an argument for the table's own length.
+struct ValueLayout {
+  static constexpr std::size_t kSlotAlignment = 16;
+  static constexpr std::size_t kHeadBytes = 16;
+
+  ElementType type = ElementType::float32;
+  std::size_t length = 0;  // elements of a value
+  StateSize state = {};
+  Copies copies = Copies::none;
+
+  constexpr std::size_t state_elements(std::size_t elements) const { return state.elements(elements); }
+  constexpr std::size_t value_bytes(std::size_t elements) const { return elements * element_bytes(type); }
+  constexpr std::size_t content_bytes(std::size_t elements) const {
+    return (elements + state_elements(elements)) * element_bytes(type);
+  }
+  // Bytes before the value.
+  constexpr std::size_t head_bytes() const { return copies == Copies::none ? 0 : kHeadBytes; }
+  // Bytes from the value to the sum of gradients, a multiple of an element's; the bytes of the sum.
+  constexpr std::size_t sum_offset(std::size_t elements) const { return content_bytes(elements); }
+  constexpr std::size_t sum_bytes(std::size_t elements) const {
+    return copies == Copies::gradients ? value_bytes(elements) : 0;
+  }
+  constexpr std::size_t slot_bytes(std::size_t elements) const {
+    const std::size_t bytes = head_bytes() + content_bytes(elements) + sum_bytes(elements);
+    return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  }
+
+  constexpr std::size_t state_elements() const { return state_elements(length); }
+  constexpr std::size_t value_bytes() const { return value_bytes(length); }
+  constexpr std::size_t content_bytes() const { return content_bytes(length); }
+  constexpr std::size_t slot_bytes() const { return slot_bytes(length); }
+};
+
+}  // namespace lapse

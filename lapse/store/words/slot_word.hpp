@@ -1,0 +1,107 @@
+// The 64 bits that decide every access to a key in a domain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lapse/core/role_table.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/store/words/slot_bits.hpp"
+
+namespace lapse {
+
+// Whether a worker holds an owned key exclusively.
+enum class LeaseState : std::uint8_t {
+  none,
+  held,
+  held_and_queued,  // something waits for the end
+};
+
+// Where a key's value and optimizer state are stored.
+struct Slot {
+  std::uint32_t number = 0;
+  bool is_private = false;  // in memory that only the serving rank can address
+
+  constexpr bool operator==(const Slot&) const = default;
+};
+
+// A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
+//
+//    63          40   39    38 36      35         34       33      32    31                     0
+//   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint, record…   |
+//
+// sequence    of this slot word alone, raised at every latch release after a write and at every change of
+//             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only when
+//             a multiple of 2^24 writes falls into one copy of a value.
+// latch       held by the one thread that may change value and slot word.
+// role        role_table.hpp; its highest bit: a value is usable in this domain.
+// replicated  writes must be marked: other domains hold copies of the value, or this one is a copy.
+// private     the slot is in memory that only the serving rank can address.
+// leased      a worker holds the key exclusively.
+// queued      operations wait for the end of a lease.
+// low half    by role (low_half): the number of the slot, of the arrival record, of the replica's record, or
+//             1 + the domain that last was known to own the key (0: unknown).
+class SlotWord : public SlotBits {
+ public:
+  static constexpr std::uint64_t kQueuedBit = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kSequenceMask = ~std::uint64_t{0} << kSequenceShift;
+  static_assert(kUsableBit == std::uint64_t{kUsableRoleBit} << kRoleShift);
+  static_assert(kOwnerBits == static_cast<std::uint64_t>(Role::owner) << kRoleShift);
+
+  constexpr SlotWord() = default;
+  constexpr explicit SlotWord(std::uint64_t bits) : SlotBits(bits) {}
+  constexpr explicit SlotWord(SlotBits bits) : SlotBits(bits) {}
+
+  constexpr Role role() const { return static_cast<Role>((bits_ & kRoleMask) >> kRoleShift); }
+  constexpr bool queued() const { return (bits_ & kQueuedBit) != 0; }
+  constexpr std::uint32_t sequence() const { return static_cast<std::uint32_t>(bits_ >> kSequenceShift); }
+  constexpr Slot slot() const { return {low(), is_private()}; }
+  constexpr DirectAccess direct_access() const { return lapse::direct_access(role(), leased()); }
+  constexpr Handling handling() const { return lapse::handling(role(), leased()); }
+
+  constexpr std::optional<Domain> hint() const {
+    if (low_half(role()) != LowHalf::hint || low() == 0) return std::nullopt;
+    return Domain(static_cast<std::int32_t>(low() - 1));
+  }
+
+  constexpr SlotWord with_latch() const { return SlotWord(SlotBits::with_latch()); }
+  constexpr SlotWord after_write() const { return SlotWord(SlotBits::after_write()); }
+  // The slot word after a change of role: sequence raised, everything else new.
+  constexpr SlotWord with_role(Role role, std::uint32_t low) const {
+    const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
+    return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
+  }
+  constexpr SlotWord with_value(Role role, Slot slot, bool replicated) const {
+    const std::uint64_t flags = (slot.is_private ? kPrivateBit : 0) | (replicated ? kReplicatedBit : 0);
+    return SlotWord(with_role(role, slot.number).bits_ | flags);
+  }
+  constexpr SlotWord owner(Slot slot, bool replicated = false) const {
+    return with_value(Role::owner, slot, replicated);
+  }
+  // A copy, of which every change is marked.
+  constexpr SlotWord replica(Slot slot) const { return with_value(Role::replica, slot, true); }
+  constexpr SlotWord upgrading() const { return with_value(Role::upgrading, slot(), true); }
+  // Other domains begin to hold copies of the value, or none does any more.
+  constexpr SlotWord with_replicated(bool replicated) const {
+    return SlotWord((bits_ & ~kReplicatedBit) | (replicated ? kReplicatedBit : 0));
+  }
+  // The slot word after a lease has begun, ended or changed: unlatched, sequence raised.
+  constexpr SlotWord with_lease(LeaseState lease) const {
+    const std::uint64_t bits = lease == LeaseState::none   ? 0
+                               : lease == LeaseState::held ? kLeasedBit
+                                                           : kLeasedBit | kQueuedBit;
+    return SlotWord((after_write().bits_ & ~(kLeasedBit | kQueuedBit)) | bits);
+  }
+  constexpr SlotWord absent(Domain hint) const {
+    return with_role(Role::absent, static_cast<std::uint32_t>(hint.value()) + 1);
+  }
+  constexpr SlotWord absent() const { return with_role(Role::absent, 0); }
+  // An absent slot word keeps its sequence when only the hint changes.
+  constexpr SlotWord with_hint(Domain hint) const {
+    return SlotWord((bits_ & ~kLowMask) | (static_cast<std::uint32_t>(hint.value()) + 1));
+  }
+
+  constexpr bool operator==(const SlotWord&) const = default;
+};
+
+}  // namespace lapse

@@ -1,0 +1,117 @@
+// Packets between the ranks of a host through rings in memory that they share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/host/host_doorbells.hpp"
+#include "lapse/transport/host/host_ring.hpp"
+#include "lapse/transport/host/host_rings_layout.hpp"
+#include "lapse/transport/packets/buffer_pool.hpp"
+#include "lapse/transport/packets/fifo.hpp"
+#include "lapse/transport/packets/packet_buffer.hpp"
+
+namespace lapse {
+
+// This rank's ends of the rings from and to the other ranks of its host.
+//
+// Guarantees:
+// 1. Messages of one sender are taken in the order in which they were sent.
+// 2. send never waits and never refuses: a message that finds no room waits in a queue of its destination.
+// 3. Senders are taken in turn: none is shut out.
+// 4. A ring takes memory when the first message is sent. Where there is none, its sender does not use it.
+//
+// Thread safety: one thread at a time.
+class HostRings {
+ public:
+  // Makes pages exist; false when there is no memory for them.
+  using Populate = std::function<bool(std::byte* memory, std::size_t bytes)>;
+
+  struct Message {
+    Rank from;
+    HostRingMessage content;
+  };
+
+  // `memory`: layout.bytes() of it, zeroed, of which layout.position_bytes() exist. hosts[r] is the host of
+  // rank r. `bells`: of this host; may be null: nothing is rung.
+  HostRings(std::byte* memory, const HostRingsLayout& layout, std::span<const std::int32_t> hosts, Rank self,
+            HostDoorbells* bells, BufferPool& pool, Populate populate);
+
+  // Whether messages to this rank go through a ring: always or never the same.
+  bool reaches(Rank to) {
+    const State state = destinations_[to.index()].state;
+    return state == State::open || (state == State::new_ring && open(to));
+  }
+  // An empty message in the ring itself, with room for `least` bytes and as far as possible `most`; without
+  // memory where there is no room. reaches(to) is true. It must be sent before any other to the same rank.
+  PacketBuffer begin(Rank to, std::size_t least, std::size_t most);
+  // reaches(to) is true, and the message has at most largest_message() bytes. The buffer goes to the pool.
+  void send(Rank to, host_ring::Kind kind, PacketBuffer message);
+  std::size_t largest_message() const { return largest_message_; }
+
+  // Writes what waits for room, as far as there is some.
+  void advance() {
+    if (!waiting_destinations_.empty()) [[unlikely]] {
+      write_waiting();
+    }
+  }
+  // No message waits for room.
+  bool idle() const { return waiting_destinations_.empty(); }
+
+  // Sets `message` to the next one of any sender, if there is one; it stays in place until release().
+  // Throws ProtocolError.
+  bool take(Message& message);
+  void release() { senders_[taken_].reader.release(); }
+  // Whether a rank of this host does not use its ring to this rank.
+  bool has_unused() const { return has_unused_; }
+
+  // At the end, when no rank sends any more: returns the number of messages that were not taken.
+  std::size_t discard_received();
+  // Gives up what waits; returns the number of packets.
+  std::size_t abandon();
+
+ private:
+  enum class State : std::uint8_t {
+    none,      // this rank, or a rank of another host
+    new_ring,  // nothing has been sent
+    open,
+    unused,  // there was no memory
+  };
+  struct Waiting {
+    host_ring::Kind kind = host_ring::Kind::gap;
+    PacketBuffer message;
+  };
+  struct Destination {
+    State state = State::none;
+    HostRingWriter writer;
+    std::byte* ring = nullptr;
+    Fifo<Waiting> waiting;
+  };
+  struct Sender {
+    Rank rank;
+    HostRingReader reader;
+  };
+
+  bool open(Rank to);
+  // Returns whether nothing waits any more.
+  bool write_waiting(Rank to);
+  void write_waiting();
+
+  const std::size_t ring_bytes_;
+  const std::size_t largest_message_;
+  HostDoorbells* const bells_;
+  BufferPool& pool_;
+  const Populate populate_;
+
+  std::vector<Destination> destinations_;  // by rank
+  std::vector<Sender> senders_;            // the other ranks of the host
+  std::vector<Rank> waiting_destinations_;
+  std::size_t taken_ = 0;  // the sender of the message taken last
+  bool has_unused_ = false;
+};
+
+}  // namespace lapse

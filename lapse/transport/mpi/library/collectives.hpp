@@ -1,0 +1,36 @@
+// Collective MPI calls that keep the MPI lock free while they wait for other ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lapse/transport/mpi/library/lock.hpp"
+
+namespace lapse {
+
+// Called now and then during a long wait, with how long it has taken.
+using WhileWaiting = std::function<void(std::chrono::steady_clock::duration)>;
+
+// Waits until the request is complete; takes the lock for each test only, gives way to other threads and
+// processes, and sleeps when the wait takes long. `call` names the MPI call that began the request. Throws
+// MpiError.
+void wait_polled(MpiLock& lock, MPI_Request& request, const char* call,
+                 const WhileWaiting& while_waiting = {}) LAPSE_EXCLUDES(mpi_role);
+
+// Collective over `communicator`. All ranks have arrived when it returns.
+void barrier_polled(MpiLock& lock, MPI_Comm communicator, const WhileWaiting& while_waiting = {})
+    LAPSE_EXCLUDES(mpi_role);
+
+// Collective over `communicator`. The byte string of each rank, in rank order. Throws UsageError, on every
+// rank, when all of them together exceed 2 GiB - 1.
+std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,
+                                                      std::span<const std::byte> mine,
+                                                      const WhileWaiting& while_waiting = {})
+    LAPSE_EXCLUDES(mpi_role);
+
+}  // namespace lapse

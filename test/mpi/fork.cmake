@@ -1,5 +1,5 @@
 # Children that a process of the job makes by fork.
-lapse_program(fork_program SOURCES fork_program.cpp DEPENDS lapse::adapm lapse::io)
+lapse_program(fork_program SOURCES fork_program.cpp DEPENDS lapse::adapm lapse::jobs lapse::io)
 foreach(domain IN ITEMS host rank)
   lapse_add_test(fork.domain_${domain}
     COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 60 ${LAPSE_LAUNCHER} 2

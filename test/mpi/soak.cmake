@@ -1,5 +1,5 @@
 # By hand for an hour: mpirun -n 4 soak 3600 <folder> [<seed>]; here for some checkpoints.
-lapse_program(soak SOURCES soak.cpp DEPENDS lapse::adapm)
+lapse_program(soak SOURCES soak.cpp DEPENDS lapse::adapm lapse::jobs)
 lapse_add_test(soak.ranks_4
   COMMAND env LAPSE_DOMAIN=2
           "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 200 ${LAPSE_LAUNCHER} 4

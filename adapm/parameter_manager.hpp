@@ -93,7 +93,7 @@ class LAPSE_EXPORT ParameterManager {
     set_frequencies(table.handle(), counts);
   }
 
-  // Collective. Draws keys of the table for samples of workers (IntentWorker::prepare_sample), by a distribution
+  // Collective. Draws keys of the table for samples of workers (prepare_sample), by a distribution
   // that is equal on all ranks. Throws KeyOutOfRange for a distribution with keys outside the table,
   // UsageError for none, for a table of another server and for options that are out of range, PeerFailed
   // where another rank does, CollectiveMismatch. Threads that use the sampler may use it at the same time.

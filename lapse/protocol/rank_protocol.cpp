@@ -4,23 +4,27 @@
 
 namespace lapse {
 
-RankProtocol::RankProtocol(Transport& transport, const Router& router)
-    : ModuleHost(transport,
-                 [this] {
-                   progress_role.assert_held();  // Failures are reported by its holder.
-                   registry_.stop_workers();
-                 }),
+RankProtocol::RankProtocol(Transport& transport, const Router& router, const TimeSource& time)
+    : ModuleHost(
+          transport,
+          [this] {
+            progress_role.assert_held();  // Failures are reported by its holder.
+            registry_.stop_workers();
+          },
+          time),
       registry_(transport.rank(), transport.ranks()),
+      sender_(outbox(), router),
+      key_replication_(registry_, outbox(), router, sender_, lease_turns_, key_relocation_),
       lookups_(transport.remote_reads()),
-      access_(registry_, outbox(), router, lookups_, key_replication_),
+      access_(registry_, outbox(), router, lookups_, sender_, key_replication_.holder),
       localize_answers_(registry_, outbox()),
-      key_replication_(registry_, outbox(), router, access_, key_relocation_, leases_),
-      key_relocation_(registry_, outbox(), access_, localize_answers_, leases_, key_replication_),
+      key_relocation_(registry_, outbox(), access_, sender_, localize_answers_, lease_turns_,
+                      key_replication_),
       relocation_(registry_, outbox(), localize_answers_, key_relocation_),
       replication_(registry_, outbox(), key_replication_, relocation_, failure()),
       synchronization_(registry_, outbox(), replication_),
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
-      leases_(registry_, outbox(), key_relocation_),
+      leases_(registry_, outbox(), key_relocation_, lease_turns_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
                          [this] { registry_.wake_workers(); }),
       stall_inquiry_(registry_, outbox(), replication_, synchronization_),

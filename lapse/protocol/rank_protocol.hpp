@@ -12,7 +12,9 @@
 #include "lapse/protocol/key/access.hpp"
 #include "lapse/protocol/key/key_relocation.hpp"
 #include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/lease_turns.hpp"
 #include "lapse/protocol/key/localize_answers.hpp"
+#include "lapse/protocol/key/operation_sender.hpp"
 #include "lapse/protocol/key/owner_lookups.hpp"
 #include "lapse/protocol/modules/leases.hpp"
 #include "lapse/protocol/modules/localize_requests.hpp"
@@ -25,14 +27,15 @@
 
 namespace lapse {
 
-// Constructs the modules with references to what each needs: a new module is added here. Workers submit to
+// Constructs the modules with references to what each needs, in the order of need (KeyReplication alone is
+// given what is made later): a new module is added here. Workers submit to
 // the modules that have an accessor; frames, deadlines and ends of turns reach the modules through the host.
 //
 // Thread safety: as ModuleHost.
 class RankProtocol final : public ModuleHost {
  public:
   // Transport and router outlive the object.
-  RankProtocol(Transport& transport, const Router& router);
+  RankProtocol(Transport& transport, const Router& router, const TimeSource& time = steady_time());
 
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }
@@ -53,10 +56,12 @@ class RankProtocol final : public ModuleHost {
   void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept LAPSE_REQUIRES(progress_role);
 
   Registry registry_;
+  OperationSender sender_;
+  LeaseTurns lease_turns_;
+  KeyReplication key_replication_;
   OwnerLookups lookups_;
   Access access_;
   LocalizeAnswers localize_answers_;
-  KeyReplication key_replication_;
   KeyRelocation key_relocation_;
   Relocation relocation_;
   Replication replication_;

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/statistics.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::test {

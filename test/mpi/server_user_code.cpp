@@ -5,9 +5,6 @@
 #include <functional>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/statistics.hpp"
-#include "lapse/ps/function.hpp"
-#include "lapse/ps/lease.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
-#include "lapse/protocol/key/operation_records.hpp"
-#include "lapse/protocol/key/relocation_records.hpp"
-#include "lapse/protocol/key/replication_records.hpp"
+#include "lapse/protocol/records/operation_records.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
+#include "lapse/protocol/records/replication_records.hpp"
 #include "test/simulation/fault_search.hpp"
 #include "test/simulation/frame_fault.hpp"
 

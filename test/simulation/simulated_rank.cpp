@@ -36,7 +36,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
     : transport_(transport, std::move(interrupt), scenario.packet_bytes),
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
-      protocol_(transport_, router),
+      protocol_(transport_, router, time_),
       // Where workers do not carry out their calls themselves, they only submit; who drives the engine is
       // decided from outside.
       engine_(transport_, protocol_, {.idle = {}, .helping = scenario.direct_calls, .polling = true}),
@@ -189,30 +189,36 @@ void SimulatedRank::step_worker(std::size_t worker) {
   for (; submission != nullptr; submission = submission->next) submissions_.push_back(submission);
 }
 
+void SimulatedRank::begin_step() {
+  in_turn_ = true;
+  time_.pass();
+}
+
 void SimulatedRank::handle_submission() {
   Submission& submission = *submissions_.front();
   submissions_.pop_front();
-  in_turn_ = true;
+  begin_step();
   submission.handler->handle_submission(submission);
 }
 
 void SimulatedRank::handle_packet(Rank from, std::span<const std::byte> packet) {
-  in_turn_ = true;
+  begin_step();
   protocol_.handle_packet(from, packet);
 }
 
 void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
-  if (network.advance_read(phase_.rank, index)) in_turn_ = true;
+  if (network.advance_read(phase_.rank, index)) begin_step();
 }
 
 void SimulatedRank::handle_deadline() {
-  in_turn_ = true;
-  protocol_.handle_deadline(protocol_.next_deadline().value());
+  begin_step();
+  time_.advance_to(protocol_.next_deadline().value());
+  protocol_.handle_deadline(time_.now());
 }
 
 void SimulatedRank::begin_round() {
-  in_turn_ = true;
-  protocol_.replication().round(Replication::Clock::now());
+  begin_step();
+  protocol_.replication().round(time_.now());
 }
 
 bool SimulatedRank::round_due() const {

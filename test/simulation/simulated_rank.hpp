@@ -1,6 +1,8 @@
 // One rank of a simulation: the real protocol and real workers, driven in single steps.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -60,6 +62,18 @@ class InterruptedTransport final : public BorrowedTransport {
   std::optional<std::size_t> packet_bytes_;
 };
 
+// The time of one rank: it passes with the steps of the rank, and jumps to the next deadline when that is
+// drawn.
+class SimulatedTime final : public TimeSource {
+ public:
+  Clock::time_point now() const override { return now_; }
+  void pass() { now_ += std::chrono::microseconds(1); }
+  void advance_to(Clock::time_point time) { now_ = std::max(now_, time); }
+
+ private:
+  Clock::time_point now_{std::chrono::hours(1)};
+};
+
 // Two tables: 0 counts, 1 assigns. Everything is used by one thread.
 class SimulatedRank {
  public:
@@ -106,6 +120,8 @@ class SimulatedRank {
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
   std::vector<std::size_t> workers_of_domain(const Scenario& scenario) const;
+  // A step of the engine begins.
+  void begin_step();
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
@@ -114,6 +130,7 @@ class SimulatedRank {
   DomainMap domains_;
   Options options_;
   Logger logger_;
+  SimulatedTime time_;
   RankProtocol protocol_;
   ProgressEngine engine_;
   WorkerGroup group_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/operation_records.hpp"
+#include "lapse/protocol/records/operation_records.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_ranks.hpp"
 

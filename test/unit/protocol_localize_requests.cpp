@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "lapse/protocol/key/relocation_records.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"

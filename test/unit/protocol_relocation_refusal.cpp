@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"

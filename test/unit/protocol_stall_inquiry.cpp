@@ -135,23 +135,23 @@ TEST_CASE("An inquiry finds a key on its way, by its home, and what is queued fo
 TEST_CASE("What a rank waits for until it is synced names the key that is on its way, and its home") {
   InquiringRanks ranks;
   progress_role.assert_held();  // One thread does everything.
-  CHECK(find_unsynced(ranks.rank(2).registry()).count == 0);
+  CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   ranks.submit(2, OperationKind::localize);
   ranks.deliver(2, 1);
-  const UnsyncedRecord arriving = find_unsynced(ranks.rank(2).registry());
+  const UnsyncedRecord arriving = find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now());
   CHECK(static_cast<Unsynced>(arriving.what) == Unsynced::arrival);
   CHECK(arriving.key == kKey.value());
   CHECK(arriving.count == 1);
   CHECK(arriving.peer == 1);
   ranks.deliver(1, 2);
-  CHECK(find_unsynced(ranks.rank(2).registry()).count == 0);
+  CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   // Leased, with something that waits for it.
   REQUIRE(ranks.rank(2).registry().tables()[0]->store().grant_lease(kKey));
-  CHECK(find_unsynced(ranks.rank(2).registry()).count == 0);
+  CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   ranks.submit(0, OperationKind::pull);
   ranks.deliver(0, 1);
   ranks.deliver(1, 2);
-  const UnsyncedRecord leased = find_unsynced(ranks.rank(2).registry());
+  const UnsyncedRecord leased = find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now());
   CHECK(static_cast<Unsynced>(leased.what) == Unsynced::arrival);
   CHECK(leased.key == kKey.value());
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr Key kKey(3);
 
 UnsyncedRecord unsynced(ReplicatingRanks& ranks, std::size_t rank) LAPSE_REQUIRES(progress_role) {
-  return find_unsynced(ranks.protocol(rank).registry());
+  return find_unsynced(ranks.protocol(rank).registry(), lapse::steady_time().now());
 }
 Unsynced kind(const UnsyncedRecord& record) {
   return static_cast<Unsynced>(record.what);

@@ -8,14 +8,14 @@ namespace lapse {
 void StopRequests::handle_submission(Submission&) {
   request();
   send();
-  if (!next_deadline()) set_deadline(Clock::now() + kBetweenSigns);
+  if (!next_deadline()) set_deadline(now() + kBetweenSigns);
 }
 
 void StopRequests::handle_frame(Rank, const FrameHeader&, const std::byte*) {
   request();
-  const Clock::time_point now = Clock::now();
-  note_work(now);
-  if (!next_deadline()) set_deadline(now + kBetweenSigns);
+  const Clock::time_point at = now();
+  note_work(at);
+  if (!next_deadline()) set_deadline(at + kBetweenSigns);
 }
 
 void StopRequests::handle_deadline(Clock::time_point now) {

@@ -30,8 +30,8 @@ class FailureBroadcast final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};
 
-  // `stop_workers` is called once, with the first failure: every worker of this rank shall notice it. Does not
-  // throw.
+  // `stop_workers` is called once, with the first failure, and does not throw: every worker of this rank must
+  // notice the failure.
   FailureBroadcast(Rank self, std::int32_t ranks, Outbox& outbox, std::function<void()> stop_workers);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }

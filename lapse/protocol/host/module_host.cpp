@@ -5,8 +5,9 @@
 
 namespace lapse {
 
-ModuleHost::ModuleHost(Transport& transport, std::function<void()> stop_workers)
-    : outbox_(transport, frames_),
+ModuleHost::ModuleHost(Transport& transport, std::function<void()> stop_workers, const TimeSource& time)
+    : time_(time),
+      outbox_(transport, frames_),
       dispatcher_(frames_),
       failures_(transport.rank(), transport.ranks(), outbox_, std::move(stop_workers)) {
   add(failures_);
@@ -15,7 +16,7 @@ ModuleHost::ModuleHost(Transport& transport, std::function<void()> stop_workers)
 void ModuleHost::add(ProtocolModule& module) {
   frames_.add(module);
   modules_.push_back(&module);
-  module.attach(attention_);
+  module.attach(attention_, time_);
 }
 
 void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {

@@ -15,6 +15,7 @@
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
 #include "lapse/protocol/host/quiescence.hpp"
+#include "lapse/protocol/host/time_source.hpp"
 #include "lapse/transport/engine/progress_engine.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -27,8 +28,8 @@ namespace lapse {
 // Guarantee: the first failure, local or remote, reaches every rank once and stops every worker.
 class ModuleHost : public EngineClient {
  public:
-  // `stop_workers`: see FailureBroadcast.
-  ModuleHost(Transport& transport, std::function<void()> stop_workers);
+  // `stop_workers`: see FailureBroadcast. `time`: of all modules.
+  ModuleHost(Transport& transport, std::function<void()> stop_workers, const TimeSource& time);
   ModuleHost(const ModuleHost&) = delete;
   ModuleHost& operator=(const ModuleHost&) = delete;
 
@@ -68,6 +69,7 @@ class ModuleHost : public EngineClient {
   const Outbox& outbox() const { return outbox_; }
 
  private:
+  const TimeSource& time_;
   FrameTable frames_;
   Outbox outbox_;
   Dispatcher dispatcher_;

@@ -10,6 +10,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/host/frames.hpp"
+#include "lapse/protocol/host/time_source.hpp"
 #include "lapse/transport/engine/submission_queue.hpp"
 
 namespace lapse {
@@ -91,7 +92,10 @@ class ProtocolModule : public SubmissionHandler {
     bool deadline = false;  // some module has set one
   };
   // By the host, which outlives the module's use.
-  void attach(Attention& attention) { attention_ = &attention; }
+  void attach(Attention& attention, const TimeSource& time) {
+    attention_ = &attention;
+    time_ = &time;
+  }
   void run_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = false;
     end_turn();
@@ -100,6 +104,7 @@ class ProtocolModule : public SubmissionHandler {
  protected:
   ~ProtocolModule() = default;
 
+  Clock::time_point now() const { return time_->now(); }
   void request_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = true;
     if (attention_ != nullptr) attention_->end_turn = true;
@@ -111,6 +116,7 @@ class ProtocolModule : public SubmissionHandler {
 
  private:
   Attention* attention_ = nullptr;
+  const TimeSource* time_ = &steady_time();
   bool wants_end_turn_ LAPSE_GUARDED_BY(progress_role) = false;
   std::optional<Clock::time_point> deadline_ LAPSE_GUARDED_BY(progress_role);
 };

@@ -8,9 +8,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/key/answered_items.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
-#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/key_holder.hpp"
 #include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 #include "lapse/protocol/table/prefetch.hpp"
 
 namespace lapse {
@@ -59,32 +59,11 @@ bool Access::waits_at_replica(TableShard& table, const OperationPart& part) {
 }
 
 bool Access::queue(TableShard& table, const OperationPart& part) {
-  const auto record = table.arrival_record(part.key);
+  const ProtocolModule::Clock::time_point at = now();
+  const auto record = table.arrival_record(part.key, at);
   if (!record) return false;
-  table.arrivals().queue(*record).push(part, Execution::update_bytes(table, part), Clock::now());
+  table.arrivals().queue(*record).push(part, OperationSender::update_bytes(table, part), at);
   return true;
-}
-
-void Access::throw_misrouted(const TableShard& table, const OperationPart& part) {
-  throw ProtocolError(fmt::format(
-      "misrouted: an operation on key {} of table '{}' from rank {} reached a domain that neither has "
-      "the key nor is its home",
-      part.key.value(), table.name(), part.origin.value()));
-}
-
-void Access::send(TableShard& table, const OperationPart& part, const Route& route) {
-  std::byte* record = outbox_.append(table.serving_rank(part.key, route.to),
-                                     execution_.operation_header(table, part, route.by_home));
-  if (part.kind == OperationKind::call) {
-    const CallRecord head{part.key.value(), part.item, part.function->number};
-    std::memcpy(record, &head, sizeof head);
-  } else {
-    const OperationRecord head{part.key.value(), part.item, part.scale};
-    std::memcpy(record, &head, sizeof head);
-  }
-  // An argument may be empty.
-  if (const std::size_t bytes = Execution::update_bytes(table, part); bytes != 0)
-    std::memcpy(record + sizeof(OperationRecord), part.value, bytes);
 }
 
 // --- from this rank's workers
@@ -188,17 +167,17 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
       case Route::Action::send:
         ++(pull ? counters.remote_pulls : counters.remote_pushes);
         count_remote(operation);
-        send(table, part, route);
+        sender_.send(table, part, route);
         item.sent_to = route.to;
         break;
       case Route::Action::illegal:
-        throw_misrouted(table, part);
+        OperationSender::throw_misrouted(table, part);
     }
     item.set_state(OperationState::ItemState::in_flight);
     item.by_entry = route.is_entry;
     ++pin.unanswered;
     if (route.is_entry) pin.entry = route.to;
-    if (waits) replication_.queued(table, part.key, Clock::now());
+    if (waits) holder_.queued(table, part.key, now());
     return true;
   });
 }
@@ -225,16 +204,6 @@ void Access::resume(UnansweredKey& entry, bool may_look_up) {
   const std::vector<UnansweredKey::Held> held = std::exchange(entry.held, {});
   held_ -= held.size();
   for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
-}
-
-// --- from queues
-
-void Access::forward_to_home(TableShard& table, const OperationPart& part) {
-  // The key is absent now, so this rank decides as for any operation that came from another rank.
-  ++table.counters().forwarded;
-  const Route route = router_.route_received(table.view(part.key), false);
-  if (route.action != Route::Action::send) throw_misrouted(table, part);
-  send(table, part, route);
 }
 
 void Access::execute_waiting(TableShard& table, const OperationPart& part, std::byte* content) {
@@ -292,7 +261,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
       std::memcpy(&call, records, sizeof call);
       part.function = &registry_.function(call.function);
     }
-    if (header.record_bytes != Execution::operation_bytes(table, part))
+    if (header.record_bytes != OperationSender::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
     take(table, part, by_home);
   }
@@ -313,18 +282,18 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
       case Route::Action::send:
         if (is_of_domain(table, part) && waits_at_replica(table, part)) {
           static_cast<void>(queue(table, part));
-          replication_.queued(table, part.key, Clock::now());
+          holder_.queued(table, part.key, now());
           return true;
         }
         ++table.counters().forwarded;
-        send(table, part, route);
+        sender_.send(table, part, route);
         return true;
       case Route::Action::hold:
       case Route::Action::look_up:
       case Route::Action::illegal:
         break;
     }
-    throw_misrouted(table, part);
+    OperationSender::throw_misrouted(table, part);
   });
 }
 

@@ -8,13 +8,14 @@
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
 #include "lapse/protocol/key/execution.hpp"
+#include "lapse/protocol/key/operation_sender.hpp"
 #include "lapse/protocol/key/owner_lookups.hpp"
 #include "lapse/protocol/key/run_routes.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
 
-class KeyReplication;
+class KeyHolder;
 
 // Thread safety: the holder of the progress lock.
 //
@@ -45,12 +46,13 @@ class Access : public ProtocolModule {
   };
 
   Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,
-         KeyReplication& replication)
+         OperationSender& sender, KeyHolder& holder)
       : registry_(registry),
         outbox_(outbox),
         router_(router),
         execution_(registry, outbox),
-        replication_(replication),
+        sender_(sender),
+        holder_(holder),
         lookups_(lookups) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -82,8 +84,6 @@ class Access : public ProtocolModule {
   // Executes a queued operation on `content`: the value that has arrived, or whose lease has ended.
   void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
-  // Sends a queued operation to the key's home, after the key has left this domain.
-  void forward_to_home(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
 
   // A lookup of a key's owner has finished: submits the operations that waited for it.
   void finish_lookup(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
@@ -120,8 +120,6 @@ class Access : public ProtocolModule {
       LAPSE_REQUIRES(progress_role);
   // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
   bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
-  [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
-  void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
 
   // An operation that came in a message.
   void take(TableShard& table, const OperationPart& part, bool by_home) LAPSE_REQUIRES(progress_role);
@@ -151,7 +149,8 @@ class Access : public ProtocolModule {
   Outbox& outbox_;
   const Router& router_;
   Execution execution_;
-  KeyReplication& replication_;
+  OperationSender& sender_;
+  KeyHolder& holder_;
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
   // Of the operation that is being handed in.
   struct Piece {

@@ -4,7 +4,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/key/access.hpp"
 #include "lapse/protocol/key/answered_items.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
 

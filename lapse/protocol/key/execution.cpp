@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
 
@@ -20,26 +20,6 @@ std::uint64_t main_version(const TableShard& table, Key key) {
 
 // --- frames ---
 
-std::size_t Execution::update_bytes(const TableShard& table, const OperationPart& part) {
-  switch (part.kind) {
-    case OperationKind::pull:
-    case OperationKind::localize:
-      return 0;
-    case OperationKind::call:
-      return part.function->argument_bytes;
-    case OperationKind::push:
-    case OperationKind::set:
-      break;
-  }
-  return table.value_bytes(part.key);
-}
-
-std::uint32_t Execution::operation_bytes(const TableShard& table, const OperationPart& part) {
-  const std::size_t update = update_bytes(table, part);
-  return static_cast<std::uint32_t>(sizeof(OperationRecord) +
-                                    (part.kind == OperationKind::call ? padded_bytes(update) : update));
-}
-
 std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part) {
   std::size_t bytes = answer_head_bytes(table);
   if (kind == FrameKind::pull_answer) bytes += table.value_bytes(part.key);
@@ -47,27 +27,7 @@ std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, c
   return static_cast<std::uint32_t>(bytes);
 }
 
-// Consecutive records often have equal headers. The last header is kept and compared field by field: a header
-// that has just been written in pieces is slow to read as a whole.
-
-const FrameHeader& Execution::operation_header(const TableShard& table, const OperationPart& part,
-                                               bool by_home) {
-  FrameHeader& header = operation_header_;
-  const auto kind = static_cast<std::uint16_t>(frame_kind(part.kind));
-  const std::uint16_t flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
-  const std::uint32_t bytes = operation_bytes(table, part);
-  if (header.operation != part.operation || header.record_bytes != bytes || header.flags != flags ||
-      header.kind != kind || header.table != table.id().value() || header.origin != part.origin.value()) {
-    header = {.kind = kind,
-              .flags = flags,
-              .table = table.id().value(),
-              .record_bytes = bytes,
-              .origin = part.origin.value(),
-              .operation = part.operation};
-  }
-  return header;
-}
-
+// As OperationSender::header_of.
 const FrameHeader& Execution::answer_header(FrameKind answer, const TableShard& table,
                                             const OperationPart& part) {
   FrameHeader& header = answer_header_;

@@ -7,7 +7,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/host/outbox.hpp"
-#include "lapse/protocol/key/operation_records.hpp"
+#include "lapse/protocol/records/operation_records.hpp"
 #include "lapse/protocol/table/key_failure.hpp"
 #include "lapse/protocol/worker/operation_state.hpp"
 #include "lapse/protocol/worker/registry.hpp"
@@ -35,14 +35,8 @@ class Execution {
   void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
 
-  // Header of the frame that carries the operation; valid until the next call.
-  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home)
-      LAPSE_REQUIRES(progress_role);
-  // Bytes of the record that carries the operation, and of the one that answers it.
-  static std::uint32_t operation_bytes(const TableShard& table, const OperationPart& part);
+  // Bytes of the record that answers the operation.
   static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
-  // Bytes of part.value.
-  static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
 
  private:
   using Failed = std::unique_ptr<KeyFailure>;  // null: it succeeded
@@ -74,9 +68,7 @@ class Execution {
 
   const Registry& registry_;
   Outbox& outbox_;
-  // The last ones that operation_header and answer_header returned.
-  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);
-  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);  // what answer_header returned last
   std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
 };
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lapse/protocol/key/key_failure_records.hpp"
 #include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
 
@@ -37,10 +37,10 @@ bool KeyRelocation::localize(TableShard& table, Key key, Waiter waiter, Clock::t
     case Acquisition::here:
       return true;
     case Acquisition::join:
-      table.arrivals().add_waiter(*table.arrival_record(key), waiter);
+      table.arrivals().add_waiter(*table.arrival_record(key, now), waiter);
       return false;
     case Acquisition::remember:
-      replication_.localize(table, key, waiter, now);
+      replication_.holder.localize(table, key, waiter, now);
       return false;
     case Acquisition::begin:
       break;
@@ -137,12 +137,12 @@ void KeyRelocation::instruct(TableShard& table, Key key, const KeyQueue::Instruc
     const SlotWord word = table.store().word(key);
     switch (instruction(word.role(), word.leased())) {
       case Instruction::transfer:
-        if (table.copies() != nullptr) return replication_.give_up(table, key, instruct, now);
+        if (table.copies() != nullptr) return replication_.transfer.give_up(table, key, instruct, now);
         return transfer(table, key, instruct, [&](std::byte* to) {
           return table.store().transfer_ownership(key, to, instruct.next);
         });
       case Instruction::queue: {
-        const auto record = table.arrival_record(key);
+        const auto record = table.arrival_record(key, now);
         if (!record) return false;
         if (table.arrivals().holds_instruct(*record)) {
           throw ProtocolError(
@@ -169,12 +169,12 @@ void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, cons
     throw ProtocolError(fmt::format("key {} of table '{}' came to domain {}, which did not ask for it",
                                     key.value(), table.name(), table.self_domain().value()));
   }
-  const std::uint32_t arrival = *table.arrival_record(key);
+  const std::uint32_t arrival = *table.arrival_record(key, now);
   Slot slot;
   if (table.copies() != nullptr) {
     const std::byte* const members = moved + padded_bytes(table.sizes().moved_bytes(key));
-    slot = replication_.arrive(table, key, moved,
-                               {reinterpret_cast<const MemberRecord*>(members), record.members});
+    slot = replication_.transfer.arrive(table, key, moved,
+                                        {reinterpret_cast<const MemberRecord*>(members), record.members});
   } else {
     slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
     std::memcpy(table.store().address(slot), moved, table.content_bytes(key));
@@ -210,17 +210,17 @@ class KeyRelocation::Drain {
     std::byte* const content = table_.store().address(slot_);
     relocation_.access_.execute_waiting(table_, part, content);
     if (table_.copies() != nullptr && part.kind != OperationKind::pull)
-      KeyReplication::changed(table_, key_, content);
+      KeyOwner::changed(table_, key_, content);
   }
   void take(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
-    relocation_.replication_.take_drained(table_, key_, message, slot_);
+    relocation_.replication_.owner.take_drained(table_, key_, message, slot_, now_);
   }
   void grant(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
     relocation_.lease_turns_.granted(asker, table_, key_);
   }
   void transfer(const KeyQueue::Instruct& instruct) LAPSE_REQUIRES(progress_role) {
     if (table_.copies() != nullptr)
-      return relocation_.replication_.give_up_drained(table_, key_, instruct, slot_, now_);
+      return relocation_.replication_.transfer.give_up_drained(table_, key_, instruct, slot_, now_);
     relocation_.transfer(table_, key_, instruct, [&](std::byte* to) {
       if (is_arriving(table_, key_)) {
         std::memcpy(to, table_.store().address(slot_), table_.content_bytes(key_));
@@ -233,10 +233,10 @@ class KeyRelocation::Drain {
     });
   }
   void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
-    relocation_.access_.forward_to_home(table_, part);
+    relocation_.sender_.forward_to_home(table_, part);
   }
   void forward(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
-    relocation_.replication_.forward_to_home(table_, key_, message);
+    relocation_.replication_.messages.forward_to_home(table_, key_, message);
   }
   void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
     if (refusal_ != nullptr) {
@@ -259,11 +259,11 @@ void KeyRelocation::drain(TableShard& table, Key key, std::uint32_t record, Slot
                           Clock::time_point now) {
   KeyQueue& queue = table.arrivals().queue(record);
   const bool ends_lease = table.copies() != nullptr && !is_arriving(table, key);
-  if (ends_lease) KeyReplication::lease_ended(table, key, table.store().address(slot));
+  if (ends_lease) KeyOwner::lease_ended(table, key, table.store().address(slot));
   switch (queue.drain(Drain(*this, table, key, slot, now))) {
     case KeyQueue::End::open:
       settle(table, key, record, slot, LeaseState::none);
-      if (ends_lease) replication_.lease_over(table, key);
+      if (ends_lease) replication_.refreshes.lease_over(table, key);
       break;
     case KeyQueue::End::leased:
       settle(table, key, record, slot, queue.empty() ? LeaseState::held : LeaseState::held_and_queued);
@@ -274,7 +274,7 @@ void KeyRelocation::drain(TableShard& table, Key key, std::uint32_t record, Slot
   }
 }
 
-void KeyRelocation::take_refusal(TableShard& table, const KeyFailure& failure) {
+void KeyRelocation::take_refusal(TableShard& table, const KeyFailure& failure, Clock::time_point now) {
   const Key key = failure.key;
   const SlotWord word = table.store().word(key);
   const bool asked = low_half(word.role()) == LowHalf::arrival;
@@ -287,7 +287,7 @@ void KeyRelocation::take_refusal(TableShard& table, const KeyFailure& failure) {
   table.store().refuse(key);
   table.store().cancel_arrival(key, table.arrivals().prepared(arrival));
   if (!table.arrivals().is_plain(arrival))
-    table.arrivals().queue(arrival).send_away(Drain(*this, table, key, {}, Clock::now(), &failure));
+    table.arrivals().queue(arrival).send_away(Drain(*this, table, key, {}, now, &failure));
   const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);
   table.arrivals().close(arrival);
   for (const Waiter waiter : waiters) answers_.fail(waiter, table, failure);
@@ -308,7 +308,7 @@ void KeyRelocation::settle(TableShard& table, Key key, std::uint32_t record, Slo
     table.arrivals().close(record);
   }
   for (const Waiter waiter : waiters) answers_.notify(waiter);
-  if (table.copies() != nullptr) replication_.settled(table, key);
+  if (table.copies() != nullptr) replication_.owner.check(table, key);
 }
 
 void KeyRelocation::relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now) {

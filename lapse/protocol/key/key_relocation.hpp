@@ -8,28 +8,14 @@
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/key/access.hpp"
 #include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/lease_turns.hpp"
 #include "lapse/protocol/key/localize_answers.hpp"
-#include "lapse/protocol/key/relocation_records.hpp"
+#include "lapse/protocol/key/operation_sender.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
 #include "lapse/protocol/table/key_failure.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
-
-// Is notified of the turn of a lease request that was queued for a key. Called while the queue is drained:
-// the callee must not use the key yet.
-class LeaseTurns {
- public:
-  // The key is leased to the asker.
-  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
-  // The key has left the domain: the request must be repeated.
-  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
-  // The key cannot come to the domain: the request has failed.
-  virtual void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure)
-      LAPSE_REQUIRES(progress_role) = 0;
-
- protected:
-  ~LeaseTurns() = default;
-};
 
 // At the home: throws ProtocolError where the domain that localizes the key owns it.
 void check_requester(const TableShard& table, Key key, Domain requester, Domain owner);
@@ -52,11 +38,12 @@ class KeyRelocation {
  public:
   using Clock = ArrivalTable::Clock;
 
-  KeyRelocation(const Registry& registry, Outbox& outbox, Access& access, LocalizeAnswers& answers,
-                LeaseTurns& lease_turns, KeyReplication& replication)
+  KeyRelocation(const Registry& registry, Outbox& outbox, Access& access, OperationSender& sender,
+                LocalizeAnswers& answers, LeaseTurns& lease_turns, KeyReplication& replication)
       : registry_(registry),
         outbox_(outbox),
         access_(access),
+        sender_(sender),
         answers_(answers),
         lease_turns_(lease_turns),
         replication_(replication) {}
@@ -94,7 +81,8 @@ class KeyRelocation {
   void arrive(TableShard& table, const TransferRecord& record, const std::byte* moved, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   // At the requester: the home has refused the key.
-  void take_refusal(TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
+  void take_refusal(TableShard& table, const KeyFailure& failure, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
  private:
   class Drain;
@@ -118,6 +106,7 @@ class KeyRelocation {
   const Registry& registry_;
   Outbox& outbox_;
   Access& access_;
+  OperationSender& sender_;
   LocalizeAnswers& answers_;
   LeaseTurns& lease_turns_;
   KeyReplication& replication_;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "lapse/protocol/key/key_failure_records.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
 

@@ -55,14 +55,14 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
     keys = keys.subspan(part.size());
     for (const Key key : part) table.store().prefetch_word(key);
     if (!has_room(table, static_cast<std::uint32_t>(part.size()))) {
-      for (const Key key : part) keys_.want(table, key, now);
+      for (const Key key : part) keys_.holder.want(table, key, now);
       continue;
     }
     std::size_t plain = 0;
     std::size_t localized = 0;
     for (const Key key : part) {
       if (acquisition(table.store().word(key).role()) != Acquisition::begin) continue;
-      switch (keys_.step_of(table, key)) {
+      switch (keys_.wants.step_of(table, key)) {
         case ManagementPolicy::Wanted::nothing:
           break;
         case ManagementPolicy::Wanted::announce:
@@ -90,7 +90,7 @@ void CopyRuns::unwant(TableShard& table, std::span<const Key> keys, Clock::time_
     keys = keys.subspan(part.size());
     for (const Key key : part) table.store().prefetch_word(key);
     for (const Key key : part) run.prefetch_head(key);
-    for (const Key key : part) keys_.unwant(table, key, now);
+    for (const Key key : part) keys_.holder.unwant(table, key, now);
   }
 }
 
@@ -114,7 +114,7 @@ void CopyRuns::announce(TableShard& table, std::span<const Key> keys, Clock::tim
         by_home ? table.owner_by_table(key) : cache.look_up(run.word(key).hint()).value_or(homes_[i]);
     const std::optional<std::uint32_t> number = copies.try_open(replica);
     if (!number) {
-      KeyReplication::decline(table, key);
+      KeyWants::decline(table, key);
       continue;
     }
     run.announce(key, *number);
@@ -138,13 +138,12 @@ void CopyRuns::take_ons(TableShard& table, const FrameHeader& header, const std:
     for (const Key key : keys) run.prefetch_head(key);
     for (const Key key : keys) {
       const SlotWord word = run.word(key);
-      const bool offers = word.is_open_owner() && !word.is_replicated() &&
-                          !KeyReplication::wants(table, key) &&
-                          keys_.offers(table, key, ManagementPolicy::Change::joined);
+      const bool offers = word.is_open_owner() && !word.is_replicated() && !KeyWants::wants(table, key) &&
+                          keys_.wants.offers(table, key, ManagementPolicy::Change::joined);
       if (offers && run.offer(key, TableCopies::record_of_only(from))) {
         records_.add(table.serving_rank(key, from), {key.value()});
       } else {
-        keys_.take(table, key, {.kind = FrameKind::on, .from = from}, by_home, now);
+        keys_.owner.take(table, key, {.kind = FrameKind::on, .from = from}, by_home, now);
       }
     }
     records_.append_to(outbox_, answer);
@@ -174,10 +173,9 @@ void CopyRuns::take_offers(TableShard& table, const FrameHeader& header, const s
       const SlotWord word = run.word(key);
       Replica* const replica = word.role() == Role::awaiting ? &copies.replicas().at(word.low()) : nullptr;
       const bool plain = replica != nullptr && replica->arrival == Replica::kNone &&
-                         replica->slot == Replica::kNone && !replica->wanted &&
-                         KeyReplication::wants(table, key);
+                         replica->slot == Replica::kNone && !replica->wanted && KeyWants::wants(table, key);
       if (!plain) {
-        keys_.take_offer(table, key, false, Domain(header.domain), now);
+        keys_.holder.take_offer(table, key, false, Domain(header.domain), now);
         continue;
       }
       copies.keep_slot_only();

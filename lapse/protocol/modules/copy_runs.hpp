@@ -11,9 +11,9 @@
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/records_by_rank.hpp"
 #include "lapse/protocol/key/key_replication.hpp"
-#include "lapse/protocol/key/relocation_records.hpp"
-#include "lapse/protocol/key/replication_records.hpp"
 #include "lapse/protocol/modules/relocation.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
+#include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
@@ -25,7 +25,7 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 class CopyRuns {
  public:
-  using Clock = KeyReplication::Clock;
+  using Clock = KeyHolder::Clock;
 
   CopyRuns(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation);
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
 #include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
 
@@ -27,28 +27,9 @@ void Leases::handle_submission(Submission& submission) {
   }
 }
 
-void Leases::granted(const LeaseAsker& asker, TableShard& table, Key key) {
-  turns_.push_back({.asker = asker, .table = &table, .key = key, .granted = true});
-  request_end_turn();
-}
-
-void Leases::left(const LeaseAsker& asker, TableShard& table, Key key) {
-  turns_.push_back({.asker = asker, .table = &table, .key = key, .granted = false});
-  request_end_turn();
-}
-
-void Leases::refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure) {
-  turns_.push_back({.asker = asker,
-                    .table = &table,
-                    .key = failure.key,
-                    .granted = false,
-                    .failure = std::make_unique<KeyFailure>(failure)});
-  request_end_turn();
-}
-
 void Leases::end_turn() {
   while (!turns_.empty()) {
-    for (const Turn& turn : std::exchange(turns_, {})) {
+    for (const LeaseTurns::Turn& turn : turns_.take()) {
       if (turn.failure) {
         fail(turn.asker, *turn.table, *turn.failure);
       } else if (LeaseRequest* request = request_of(turn.asker)) {
@@ -113,26 +94,26 @@ bool Leases::acquire(TableShard& table, Key key, const LeaseAsker& asker) {
   bool has_it = false;
   bool is_refused = false;
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
-    const auto now = Clock::now();
+    const Clock::time_point at = now();
     switch (acquisition(table.store().word(key).role())) {
       case Acquisition::here:
         has_it = table.store().grant_lease(key);
         break;
       case Acquisition::begin:
-        if (const auto failure = relocation_.begin(table, key, {}, now)) {
-          refused(asker, table, *failure);
+        if (const auto failure = relocation_.begin(table, key, {}, at)) {
+          turns_.refused(asker, table, *failure);
           is_refused = true;
         }
         break;
       case Acquisition::remember:
-        relocation_.localize(table, key, {}, now);
+        relocation_.localize(table, key, {}, at);
         break;
       case Acquisition::join:
         break;
     }
     if (has_it || is_refused) return true;
-    const auto record = table.arrival_record(key);
-    if (record) table.arrivals().queue(*record).push(asker, now);
+    const auto record = table.arrival_record(key, at);
+    if (record) table.arrivals().queue(*record).push(asker, at);
     return record.has_value();
   });
   return has_it;
@@ -158,7 +139,7 @@ void Leases::release_key(TableShard& table, Key key) {
   if (table.store().release_lease(key)) return;
   const auto record = table.arrivals().find_leased(key);
   if (!record) throw ProtocolError("a leased key has lost its queue");
-  relocation_.drain(table, key, *record, table.store().word(key).slot(), Clock::now());
+  relocation_.drain(table, key, *record, table.store().word(key).slot(), now());
 }
 
 // --- between the ranks of a domain ---

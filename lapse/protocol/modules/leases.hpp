@@ -1,14 +1,13 @@
 // Leases: exclusive access of one worker to keys.
 #pragma once
 
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
 #include "lapse/protocol/key/key_relocation.hpp"
+#include "lapse/protocol/key/lease_turns.hpp"
 #include "lapse/protocol/table/key_failure.hpp"
 #include "lapse/protocol/worker/lease_request.hpp"
 #include "lapse/protocol/worker/registry.hpp"
@@ -35,7 +34,7 @@ static_assert(sizeof(LeaseRecord) == 8);
 // 2. A request that localizes an absent key is queued for its arrival before any INSTRUCT: the key cannot
 //    leave before the request has had its turn. A request that joins an arrival later may be queued behind an
 //    INSTRUCT; it is then repeated after the key has left.
-class Leases final : public ProtocolModule, public LeaseTurns {
+class Leases final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
       {FrameKind::lease_request, FrameUse::work},
@@ -44,8 +43,13 @@ class Leases final : public ProtocolModule, public LeaseTurns {
       {FrameKind::lease_release, FrameUse::work},
   };
 
-  Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation)
-      : registry_(registry), outbox_(outbox), relocation_(relocation) {}
+  Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation, LeaseTurns& turns)
+      : registry_(registry), outbox_(outbox), relocation_(relocation), turns_(turns) {
+    turns.set_listener([this] {
+      progress_role.assert_held();  // Turns are added by its holder.
+      request_end_turn();
+    });
+  }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
@@ -56,21 +60,7 @@ class Leases final : public ProtocolModule, public LeaseTurns {
   // Relocation reports the requests that wait for keys.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return turns_.empty(); }
 
-  void granted(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
-  void left(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
-  void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure) override
-      LAPSE_REQUIRES(progress_role);
-
  private:
-  // The turn of a queued request: the key is leased to it, or cannot be, or the request must be repeated.
-  struct Turn {
-    LeaseAsker asker;
-    TableShard* table;
-    Key key;
-    bool granted;
-    std::unique_ptr<KeyFailure> failure = nullptr;
-  };
-
   // Advances the request until it holds all its keys, waits for a key, or fails and holds no key.
   void advance(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
   void fail(LeaseRequest& request, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
@@ -98,7 +88,7 @@ class Leases final : public ProtocolModule, public LeaseTurns {
   const Registry& registry_;
   Outbox& outbox_;
   KeyRelocation& relocation_;
-  std::vector<Turn> turns_ LAPSE_GUARDED_BY(progress_role);
+  LeaseTurns& turns_;
 };
 
 }  // namespace lapse

@@ -19,7 +19,7 @@ class LocalizeRequests::Batch {
         outbox_(requests.outbox_),
         table_(table),
         waiter_(waiter),
-        now_(Clock::now()),
+        now_(requests.now()),
         keys_(requests.keys_) {}
 
   void add(Key key) LAPSE_REQUIRES(progress_role) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lapse/protocol/key/key_failure_records.hpp"
-#include "lapse/protocol/key/transfer_checks.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
+#include "lapse/protocol/records/transfer_checks.hpp"
 #include "lapse/protocol/table/prefetch.hpp"
 #include "lapse/store/key_run.hpp"
 
@@ -278,7 +278,7 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
   check_relocation(table, header);
-  Records part{header, records, header.count, Clock::now()};
+  Records part{header, records, header.count, now()};
   if (kind == FrameKind::transfer_with_members && table.copies() == nullptr)
     throw ProtocolError("a message transfers a key with members, which its table cannot have");
   if (header.count == 1 || kind == FrameKind::refuse || kind == FrameKind::transfer_with_members ||
@@ -320,7 +320,7 @@ void Relocation::take_one_by_one(TableShard& table, const Records& records) {
         break;
       }
       case FrameKind::refuse:
-        keys_.take_refusal(table, read_key_failure(table.name(), header, record));
+        keys_.take_refusal(table, read_key_failure(table.name(), header, record), records.now);
         break;
       default: {
         TransferRecord transfer;

@@ -12,7 +12,7 @@
 #include "lapse/protocol/host/records_by_rank.hpp"
 #include "lapse/protocol/key/key_relocation.hpp"
 #include "lapse/protocol/key/localize_answers.hpp"
-#include "lapse/protocol/key/relocation_records.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/protocol/key/key_replication.hpp"
+#include "lapse/protocol/key/replica_staleness.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
 namespace lapse {
@@ -13,7 +13,7 @@ void ReplicaSamples::take_reads() {
   for (const auto& worker : registry_.workers()) {
     worker->read_samples().take([this](const ReadSamples::Sample& sample) {
       progress_role.assert_held();  // Called in place.
-      KeyReplication::note_read(registry_.table(sample.table.value()), sample.key, sample.at);
+      note_read(registry_.table(sample.table.value()), sample.key, sample.at);
     });
   }
 }

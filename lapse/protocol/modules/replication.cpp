@@ -6,8 +6,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/tracing/timed_region.hpp"
-#include "lapse/protocol/key/replication_records.hpp"
-#include "lapse/protocol/modules/replication_checks.hpp"
+#include "lapse/protocol/records/replication_checks.hpp"
+#include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/table/prefetch.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
@@ -15,24 +15,19 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
-// A peer may be slow; what it has not answered after this time is not waited for.
-constexpr std::chrono::milliseconds kLongestRound{5};
-// A round lasts until all but this part of its keys have come.
-constexpr std::size_t kPartLate = 4;
 
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
   progress_role.assert_held();  // No engine runs.
   source_ = source;
-  if (source != nullptr && times_.interval) set_deadline(Clock::now());
+  if (source != nullptr && timer_.has_interval()) set_deadline(now());
 }
 
 void Replication::set_times(const RoundTimes& times) {
   progress_role.assert_held();  // No engine runs.
-  times_ = times;
-  keys_.credits().set_limit(times.credit_bytes);
-  effort_.set_factor(times.pause);
+  timer_.set_times(times);
+  keys_.messages.credits().set_limit(times.credit_bytes);
 }
 
 // --- wants
@@ -90,15 +85,15 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
     if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
     if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);
     if (on) {
-      keys_.want(table, changed_[i], now_);
+      keys_.holder.want(table, changed_[i], now_);
     } else {
-      keys_.unwant(table, changed_[i], now_);
+      keys_.holder.unwant(table, changed_[i], now_);
     }
   }
 }
 
 void Replication::take_wants(TableShard& table, const FrameHeader& header, const std::byte* records) {
-  now_ = Clock::now();
+  now_ = now();
   served_.clear();
   for (std::uint32_t i = 0; i < header.count; ++i) {
     CopyRecord record;
@@ -126,67 +121,62 @@ std::size_t Replication::keys_on_their_way() const {
   return keys;
 }
 
-bool Replication::round_goes_on(Clock::time_point now) const {
-  return now - last_round_ < kLongestRound && keys_on_their_way() > asked_ / kPartLate;
-}
-
 void Replication::handle_submission(Submission&) {
-  const auto now = Clock::now();
-  if (now - last_round_ < times_.least || round_goes_on(now)) return;
-  round(now, true);
+  const Clock::time_point at = now();
+  if (!timer_.is_too_early(at) && !timer_.lasts(at, keys_on_their_way())) round(at, true);
 }
 
 void Replication::handle_deadline(Clock::time_point now) {
-  if (!round_goes_on(now)) return round(now, true);
-  set_deadline(std::min<Clock::time_point>(now + times_.interval.value_or(kLongestRound),
-                                           last_round_ + kLongestRound));
+  if (!timer_.lasts(now, keys_on_their_way())) return round(now, true);
+  set_deadline(timer_.next_attempt(now));
 }
 
 void Replication::round(Clock::time_point now, bool pauses) {
   if (failure_.raised()) return set_deadline(std::nullopt);
   const TimedRegion region("lapse round");
-  now_ = last_round_ = now;
+  now_ = now;
+  timer_.begin(now);
   ++counters_.rounds;
   samples_.take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  if (!pauses || effort_.is_due(now))
-    effort_.run(now, [&] {
+  if (!pauses || timer_.effort().is_due(now))
+    timer_.effort().run(now, [&] {
       progress_role.assert_held();  // Called in place.
       send_changes(now);
     });
-  asked_ = keys_on_their_way();
+  timer_.sent(keys_on_their_way());
   samples_.count_copies(now);
   if (observer_ != nullptr) [[unlikely]]
     observer_->round_ended();
-  const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
-  set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+  set_deadline(source_ != nullptr || has_copies() ? timer_.next(now) : std::nullopt);
 }
 
 void Replication::send_changes(Clock::time_point now) {
   now_ = now;
-  keys_.send_backlog();
+  keys_.refreshes.send_backlog(now);
   for (const auto& table : registry_.tables()) {
     if (table->copies() != nullptr) send_changes(*table);
   }
 }
 
 bool Replication::owes(Rank to) const {
-  return keys_.backlog().has_mains(to) ||
+  return keys_.refreshes.backlog().has_mains(to) ||
          std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
            const TableCopies* const copies = table->copies();
            return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
-             return KeyReplication::is_owed(*table, main, to);
+             return MainRefreshes::is_owed(*table, main, to);
            });
          });
 }
 
 bool Replication::end_leases_by_engine(Rank to) {
+  const Clock::time_point at = now();
   for (const auto& table : registry_.tables()) {
     if (table->copies() == nullptr) continue;
     const bool has_ended =
         table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
           // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
-          return KeyReplication::is_owed(*table, main, to) && !table->arrival_record(main.key());
+          return MainRefreshes::is_owed(*table, main, to) && !table->arrival_record(main.key(), at);
         });
     if (has_ended) return false;
   }
@@ -204,7 +194,7 @@ void Replication::send_unsent_changes(TableShard& table) {
   marked_.clear();
   marked_.swap(copies.marked());
   for (const std::uint32_t number : marked_) {
-    if (copies.replicas().at(number).marked && !keys_.send_marked(table, number))
+    if (copies.replicas().at(number).marked && !keys_.deltas.send_marked(table, number))
       copies.marked().push_back(number);
   }
 }
@@ -219,12 +209,12 @@ void Replication::send_changes(TableShard& table) {
       copies.mains().list(*main);
     } else if (const auto replica = copies.replica_in(slot)) {
       const bool is_listed = copies.replicas().at(*replica).marked;
-      if (!keys_.send_marked(table, *replica) && !is_listed) copies.marked().push_back(*replica);
+      if (!keys_.deltas.send_marked(table, *replica) && !is_listed) copies.marked().push_back(*replica);
     }
   });
   copies.mains().take_listed([&](std::uint32_t number) {
     progress_role.assert_held();  // Called in place.
-    keys_.send_refreshes(table, number);
+    keys_.refreshes.send_refreshes(table, number);
   });
 }
 
@@ -237,17 +227,18 @@ bool Replication::has_copies() const {
 
 void Replication::end_turn() {
   // A frame may have brought the first copy.
-  if (times_.interval && !next_deadline() && !failure_.raised() && has_copies())
-    set_deadline(Clock::now() + *times_.interval);
+  if (timer_.has_interval() && !next_deadline() && !failure_.raised() && has_copies())
+    set_deadline(timer_.next(now()));
   if (has_new_credit_) {
     has_new_credit_ = false;
-    effort_.run(Clock::now(), [this] {
+    const Clock::time_point at = now();
+    timer_.effort().run(at, [this, at] {
       progress_role.assert_held();  // Called in place.
-      keys_.send_backlog();
-      if (keys_.take_deltas_wait_for_credit()) send_unsent_changes();
+      keys_.refreshes.send_backlog(at);
+      if (keys_.deltas.take_waits_for_credit()) send_unsent_changes();
     });
   }
-  keys_.credits().take_due([this](Rank to, std::uint64_t bytes) {
+  keys_.messages.credits().take_due([this](Rank to, std::uint64_t bytes) {
     progress_role.assert_held();  // Called in place.
     FrameHeader header;
     header.kind = static_cast<std::uint16_t>(FrameKind::credit);
@@ -257,7 +248,7 @@ void Replication::end_turn() {
 
 bool Replication::idle(IdleLevel level) const {
   if (level == IdleLevel::answered) return true;
-  if (has_pending_wants() || !keys_.backlog().empty()) return false;
+  if (has_pending_wants() || !keys_.refreshes.backlog().empty()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
     return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&
@@ -267,9 +258,9 @@ bool Replication::idle(IdleLevel level) const {
 
 void Replication::hasten(IdleLevel level) {
   if (level != IdleLevel::synced) return;
-  keys_.credits().set_all_awaited(true);
-  round(Clock::now());
-  keys_.credits().set_all_awaited(false);
+  keys_.messages.credits().set_all_awaited(true);
+  round(now());
+  keys_.messages.credits().set_all_awaited(false);
 }
 
 // --- frames
@@ -280,7 +271,7 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   TableShard& table = registry_.table(header.table);
   check_copy_frame(table, header);
   if (kind == FrameKind::want || kind == FrameKind::unwant) return take_wants(table, header, records);
-  now_ = Clock::now();
+  now_ = now();
   // Before the copies are renewed.
   if (kind == FrameKind::refresh) samples_.take_reads();
   if (header.count > 1 && CopyRuns::suits(table)) {
@@ -305,14 +296,14 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     }
     take_record(table, header, records);
   }
-  if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
+  if (kind == FrameKind::refresh) keys_.refreshes.counts().add_received(from, header.operation, header.count);
   if (kind == FrameKind::refresh || kind == FrameKind::delta)
-    keys_.credits().add_received(from, std::size_t{header.count} * header.record_bytes);
+    keys_.messages.credits().add_received(from, std::size_t{header.count} * header.record_bytes);
   request_end_turn();
 }
 
 void Replication::take_credit(Rank from, const FrameHeader& header, const std::byte* records) {
-  keys_.credits().acknowledge(from, read_credit(header, records));
+  keys_.messages.credits().acknowledge(from, read_credit(header, records));
   has_new_credit_ = true;
   request_end_turn();
 }
@@ -325,25 +316,25 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
   const auto kind = static_cast<FrameKind>(header.kind);
   switch (kind) {
     case FrameKind::offer:
-      return keys_.take_offer(table, key, (header.flags & FrameHeader::kToMember) != 0, domain, now_);
+      return keys_.holder.take_offer(table, key, (header.flags & FrameHeader::kToMember) != 0, domain, now_);
     case FrameKind::refuse_copy:
-      return keys_.take_refusal(table, key, now_);
+      return keys_.holder.take_refusal(table, key, now_);
     case FrameKind::acknowledge:
-      return keys_.take_acknowledgement(table, key, domain, now_);
+      return keys_.holder.take_acknowledgement(table, key, domain, now_);
     case FrameKind::snapshot:
     case FrameKind::refresh: {
       check_record_bytes(header, sizeof(VersionRecord) + table.content_bytes(key));
       VersionRecord head;
       std::memcpy(&head, record, sizeof head);
       const std::byte* const content = record + sizeof head;
-      if (kind == FrameKind::snapshot) return keys_.take_snapshot(table, head, content, domain, now_);
-      return keys_.take_refresh(table, head, content, domain, now_);
+      if (kind == FrameKind::snapshot) return keys_.holder.take_snapshot(table, head, content, domain, now_);
+      return keys_.holder.take_refresh(table, head, content, domain, now_);
     }
     default:
       break;
   }
   const KeyQueue::CopyMessage message = read_copy_message(table, key, header, record);
-  keys_.take(table, key, message, (header.flags & FrameHeader::kByHome) != 0, now_);
+  keys_.owner.take(table, key, message, (header.flags & FrameHeader::kByHome) != 0, now_);
 }
 
 }  // namespace lapse

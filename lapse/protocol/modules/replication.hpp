@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
-#include "lapse/protocol/host/effort_limit.hpp"
 #include "lapse/protocol/host/failure.hpp"
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
 #include "lapse/protocol/key/key_replication.hpp"
 #include "lapse/protocol/modules/copy_runs.hpp"
 #include "lapse/protocol/modules/replica_samples.hpp"
+#include "lapse/protocol/modules/round_timer.hpp"
 #include "lapse/protocol/table/intent_source.hpp"
 #include "lapse/protocol/table/key_observer.hpp"
 #include "lapse/protocol/table/wanted_keys.hpp"
@@ -35,9 +35,8 @@ struct RoundCounters {
 // (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
 // main copies to the domains that hold copies. Work is proportional to what has changed.
 //
-// Rounds follow requests, and a deadline while there is anything that may have changed. A request is left out
-// while keys that the last round has asked for are still on their way: so a round is as long as a relocation
-// takes, and what happens within it is grouped. Changes of copies are not waited for.
+// Rounds follow requests, and a deadline while there is anything that may have changed (RoundTimer). Changes
+// of replicas are not waited for.
 //
 // Thread safety: the holder of the progress lock; set_policy and set_source between phases.
 class Replication final : public ProtocolModule, public WantSink {
@@ -64,7 +63,7 @@ class Replication final : public ProtocolModule, public WantSink {
         samples_(registry) {}
 
   // Each outlives its use; null: none.
-  void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
+  void set_policy(const ManagementPolicy* policy) { keys_.wants.set_policy(policy); }
   void set_source(IntentSource* source);
   void set_observer(KeyObserver* observer) { observer_ = observer; }
   // Whether the next round finds wants that have begun or ended, whatever workers do until then.
@@ -96,14 +95,16 @@ class Replication final : public ProtocolModule, public WantSink {
   // False where one has ended meanwhile: then send_changes sends what it held up.
   bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
-  bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
+  bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) {
+    return !keys_.refreshes.backlog().empty(to);
+  }
   // Whether a sync of this rank waits for its DELTAs to be answered.
-  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.set_deltas_awaited(awaited); }
+  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.deltas.set_awaited(awaited); }
   // Whether the rank waits for what it is sent.
   void set_awaited(Rank to, bool awaited) LAPSE_REQUIRES(progress_role) {
-    keys_.credits().set_awaited(to, awaited);
+    keys_.messages.credits().set_awaited(to, awaited);
   }
-  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes.counts(); }
   // How many copies this rank has held, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) {
     return samples_.copies_over_time();
@@ -123,8 +124,6 @@ class Replication final : public ProtocolModule, public WantSink {
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Keys that this rank has asked for and that have not come yet.
   std::size_t keys_on_their_way() const LAPSE_REQUIRES(progress_role);
-  // A round lasts until most of them have come, within bounds. Not all: a few go from domain to domain first.
-  bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
@@ -140,16 +139,13 @@ class Replication final : public ProtocolModule, public WantSink {
   KeyReplication& keys_;
   CopyRuns runs_;
   const Failure& failure_;
-  RoundTimes times_;
+  RoundTimer timer_ LAPSE_GUARDED_BY(progress_role);
   IntentSource* source_ = nullptr;
   KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
   ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
-  Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
-  EffortLimit effort_ LAPSE_GUARDED_BY(progress_role);  // of sending changes
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
-  std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.
   std::vector<Key> served_ LAPSE_GUARDED_BY(progress_role);

@@ -157,7 +157,7 @@ void Synchronization::answer_asked() {
     // The end of a lease, and credit, send what is owed, and ask for the end of a turn.
     bool owes = replication_.owes(asked.by);
     while (owes && !replication_.end_leases_by_engine(asked.by)) {
-      replication_.send_changes(Clock::now());
+      replication_.send_changes(now());
       owes = replication_.owes(asked.by);
     }
     replication_.set_awaited(asked.by, owes);
@@ -198,7 +198,7 @@ void Synchronization::end_turn() {
   bool begins = step_ == Step::none && !waiting_.empty();
   replication_.set_deltas_awaited(begins || step_ != Step::none);
   if (begins || !asked_.empty())
-    replication_.send_changes(Clock::now());
+    replication_.send_changes(now());
   else if (step_ != Step::none)
     replication_.send_unsent_changes();
   answer_asked();
@@ -207,7 +207,7 @@ void Synchronization::end_turn() {
     advance();
     begins = step_ == Step::none && !waiting_.empty();
     if (!begins) break;
-    replication_.send_changes(Clock::now());
+    replication_.send_changes(now());
   }
   replication_.set_deltas_awaited(step_ != Step::none);
   // What is waited for happens in other modules: a DELTA is answered, a key arrives, a lease ends.

@@ -29,7 +29,7 @@ std::optional<std::uint32_t> waiting_record(const TableShard& table, Key key, co
 
 }  // namespace
 
-KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry) {
+KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry) const {
   const Key key(inquiry.key);
   const SlotWord word = table.store().word(key);
   const KeyView view = table.view(key);
@@ -40,13 +40,13 @@ KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInqu
   const Replica* const replica = replica_of(table, key);
   if (replica != nullptr) {
     answer.unanswered = static_cast<std::uint32_t>(replica->unanswered);
-    answer.copy_milliseconds = milliseconds_since(replica->refreshed);
+    answer.copy_milliseconds = milliseconds_between(replica->refreshed, now());
     answer.copy_owner = table.serving_rank(key, replica->owner).value();
   }
   const std::optional<std::uint32_t> record = waiting_record(table, key, replica);
   if (!record) return answer;
   const ArrivalTable& arrivals = table.arrivals();
-  answer.milliseconds = milliseconds_since(arrivals.asked(*record));
+  answer.milliseconds = milliseconds_between(arrivals.asked(*record), now());
   if (const KeyQueue* queue = arrivals.find_queue(*record)) {
     const KeyQueue::Counts counts = queue->counts();
     answer.operations = counts.operations;
@@ -76,7 +76,7 @@ WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_
 }
 
 UnsyncedRecord StallInquiry::answer_about_sync() const {
-  UnsyncedRecord record = find_unsynced(registry_);
+  UnsyncedRecord record = find_unsynced(registry_, now());
   if (record.count > 0) return record;
   for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
     if (replication_.awaits_credit(Rank(rank))) {

@@ -74,10 +74,10 @@ bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES
 
 void StallInquiry::handle_submission(Submission& submission) {
   auto& question = static_cast<StallQuestion&>(submission);
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point at = now();
   asked_.push_back({.question = &question,
                     .number = ++questions_,
-                    .deadline = now + kPatience,
+                    .deadline = at + kPatience,
                     .unanswered = std::vector<std::uint32_t>(static_cast<std::size_t>(registry_.ranks()))});
   Asked& asked = asked_.back();
   if (question.detached) {
@@ -94,7 +94,7 @@ void StallInquiry::handle_submission(Submission& submission) {
       ask_about_key(asked, item, key.home);
     }
   }
-  finish_some(now);
+  finish_some(at);
 }
 
 void StallInquiry::choose_keys(StallQuestion& question) const {
@@ -299,7 +299,7 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
       }
     }
   }
-  finish_some(Clock::now());
+  finish_some(now());
 }
 
 }  // namespace lapse

@@ -138,7 +138,7 @@ class StallInquiry final : public ProtocolModule {
 
   // --- the rank that is asked (stall_answers.cpp)
 
-  static KeyInquiryAnswer answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry)
+  KeyInquiryAnswer answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry) const
       LAPSE_REQUIRES(progress_role);
   UnsyncedRecord answer_about_sync() const LAPSE_REQUIRES(progress_role);
   WorkerInquiryAnswer answer_about_workers(std::uint64_t collective_calls) const

@@ -40,7 +40,8 @@ Unsynced waiting_for(Unanswered unanswered) {
   return Unsynced::nothing;
 }
 
-UnsyncedRecord unanswered_copies(const TableShard& table, Unanswered which) LAPSE_REQUIRES(progress_role) {
+UnsyncedRecord unanswered_copies(const TableShard& table, Unanswered which, Replica::Clock::time_point now)
+    LAPSE_REQUIRES(progress_role) {
   UnsyncedRecord record;
   const ReplicaTable& replicas = table.copies()->replicas();
   if (replicas.unanswered(which) == 0) return record;
@@ -48,13 +49,14 @@ UnsyncedRecord unanswered_copies(const TableShard& table, Unanswered which) LAPS
     const Replica& replica = replicas.at(number);
     if (replica.unanswered != which) continue;
     add(record, waiting_for(which), table, replica.key,
-        table.serving_rank(replica.key, replica.owner).value(), milliseconds_since(replica.refreshed));
+        table.serving_rank(replica.key, replica.owner).value(), milliseconds_between(replica.refreshed, now));
   }
   return record;
 }
 
 // Looks at the slot words of all keys.
-UnsyncedRecord arriving_keys(const TableShard& table) LAPSE_REQUIRES(progress_role) {
+UnsyncedRecord arriving_keys(const TableShard& table, Replica::Clock::time_point now)
+    LAPSE_REQUIRES(progress_role) {
   UnsyncedRecord record;
   const ArrivalTable& arrivals = table.arrivals();
   if (arrivals.in_use() == 0) return record;
@@ -68,7 +70,8 @@ UnsyncedRecord arriving_keys(const TableShard& table) LAPSE_REQUIRES(progress_ro
                                                                 : std::nullopt;
     if (!number) return;
     const Rank home = table.serving_rank(key, table.definition().homes.home(key));
-    add(record, Unsynced::arrival, table, key, home.value(), milliseconds_since(arrivals.asked(*number)));
+    add(record, Unsynced::arrival, table, key, home.value(),
+        milliseconds_between(arrivals.asked(*number), now));
   });
   return record;
 }
@@ -95,20 +98,19 @@ UnsyncedRecord changed_mains(TableShard& table, bool leased) LAPSE_REQUIRES(prog
 
 }  // namespace
 
-std::uint32_t milliseconds_since(Replica::Clock::time_point since) {
-  const auto waited =
-      std::chrono::duration_cast<std::chrono::milliseconds>(Replica::Clock::now() - since).count();
+std::uint32_t milliseconds_between(Replica::Clock::time_point since, Replica::Clock::time_point now) {
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - since).count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(waited, 0, UINT32_MAX));
 }
 
-UnsyncedRecord find_unsynced(const Registry& registry) {
+UnsyncedRecord find_unsynced(const Registry& registry, Replica::Clock::time_point now) {
   for (const auto& table : registry.tables()) {
     if (table->copies() == nullptr) continue;
     for (const Unanswered which : {Unanswered::on, Unanswered::delta, Unanswered::off, Unanswered::localize})
-      if (const UnsyncedRecord found = unanswered_copies(*table, which); found.count > 0) return found;
+      if (const UnsyncedRecord found = unanswered_copies(*table, which, now); found.count > 0) return found;
   }
   for (const auto& table : registry.tables()) {
-    if (const UnsyncedRecord found = arriving_keys(*table); found.count > 0) return found;
+    if (const UnsyncedRecord found = arriving_keys(*table, now); found.count > 0) return found;
   }
   for (const auto& table : registry.tables()) {
     if (table->copies() == nullptr) continue;

@@ -11,10 +11,11 @@
 namespace lapse {
 
 // No more than can be stored, no less than 0.
-std::uint32_t milliseconds_since(Replica::Clock::time_point since);
+std::uint32_t milliseconds_between(Replica::Clock::time_point since, Replica::Clock::time_point now);
 
 // Of the tables of this rank, the first kind there is; nothing, wants, credit and sync are the caller's
 // concern. Looks at all records of copies.
-UnsyncedRecord find_unsynced(const Registry& registry) LAPSE_REQUIRES(progress_role);
+UnsyncedRecord find_unsynced(const Registry& registry, Replica::Clock::time_point now)
+    LAPSE_REQUIRES(progress_role);
 
 }  // namespace lapse

@@ -117,17 +117,17 @@ void TableShard::remember_lookup(Key key, OwnershipTable::Entry entry) {
 
 // --- what waits for keys
 
-std::optional<std::uint32_t> TableShard::arrival_record(Key key) {
+std::optional<std::uint32_t> TableShard::arrival_record(Key key, ArrivalTable::Clock::time_point now) {
   const SlotWord word = store_.word(key);
   if (low_half(word.role()) == LowHalf::arrival) return word.low();
   if (low_half(word.role()) == LowHalf::record || word.is_copy()) {
     Replica& replica = copies_->replica(key);
-    if (replica.arrival == Replica::kNone) replica.arrival = arrivals_.open({}, ArrivalTable::Clock::now());
+    if (replica.arrival == Replica::kNone) replica.arrival = arrivals_.open({}, now);
     return replica.arrival;
   }
   if (const auto record = arrivals_.find_leased(key)) return record;
   if (!store_.mark_queued(key)) return std::nullopt;
-  const std::uint32_t record = arrivals_.open({}, ArrivalTable::Clock::now());
+  const std::uint32_t record = arrivals_.open({}, now);
   arrivals_.keep_for_lease(record, key);
   return record;
 }

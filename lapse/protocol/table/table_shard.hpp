@@ -166,7 +166,8 @@ class TableShard {
   const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
   // The arrival record of a key that this rank serves and that is arriving or leased, or of which it has a
   // replica's record: operations wait in its queue. Nothing when the key's lease has just ended.
-  std::optional<std::uint32_t> arrival_record(Key key) LAPSE_REQUIRES(progress_role);
+  std::optional<std::uint32_t> arrival_record(Key key, ArrivalTable::Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
   // --- copies on several domains
 

@@ -50,8 +50,8 @@ class RequiredVersions {
     if ((filter_.load(std::memory_order_relaxed) & filter_bit({table, key})) == 0) return std::nullopt;
     return find_entry({table, key});
   }
-  // Whether the worker may use the domain's replica of the key, if there is one (rule 23): it is no older than
-  // the worker requires. `word`: of the key; null where there is none.
+  // Whether the worker may use the domain's replica of the key, if there is one (rule 23): whether it is no
+  // older than the worker requires. `word`: the key's slot word, or null.
   bool are_met_by(const TableShard& table, Key key, const Store::Word* word);
   // The worker, which has no unanswered operation on the key, has found the copy in this version, or the key
   // absent.

@@ -1,4 +1,5 @@
-// KeyReplication: main copies that leave and come.
+#include "lapse/protocol/key/key_transfer.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -6,27 +7,24 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/host/user_code.hpp"
-#include "lapse/protocol/key/key_replication.hpp"
-#include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
 namespace lapse {
 
-// --- a main copy leaves
-
-KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key,
-                                                      const KeyQueue::Instruct& instruct, std::byte* content,
-                                                      Slot slot, Clock::time_point now) {
+KeyTransfer::Leaving KeyTransfer::begin_leaving(TableShard& table, Key key,
+                                                const KeyQueue::Instruct& instruct, std::byte* content,
+                                                Slot slot, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   Leaving leaving;
   leaving.main = copies.main_number(key, content);
-  if (wants(table, key) && !keeps(table, key)) {
+  if (KeyWants::wants(table, key) && !wants_.keeps(table, key)) {
     copies.refuse(key);
-  } else if (wants(table, key)) {
+  } else if (KeyWants::wants(table, key)) {
     Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
     if (table.has_room_for_wanted() && KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
       leaving.replica = copies.try_open_in_slot(replica);
-    if (!leaving.replica) decline(table, key);
+    if (!leaving.replica) KeyWants::decline(table, key);
   }
   std::size_t others = 0;
   if (leaving.main) {
@@ -46,8 +44,8 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
   return leaving;
 }
 
-void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
-                           const Leaving& leaving, std::byte* content) {
+void KeyTransfer::leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
+                        const Leaving& leaving, std::byte* content) {
   TableCopies& copies = *table.copies();
   if (leaving.raises) SlotHead::raise_version(content);
   const TransferRecord head{.key = key.value(),
@@ -80,13 +78,13 @@ void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct&
   SlotHead::of(content).record = *leaving.replica;
 }
 
-void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
-  if (leaving.main) close_record(table, *leaving.main);
+void KeyTransfer::finish_leaving(TableShard& table, const Leaving& leaving) {
+  if (leaving.main) refreshes_.close_record(table, *leaving.main);
   ++table.counters().relocations_out;
   if (leaving.replica) ++table.counters().copies_in;
 }
 
-void KeyReplication::cancel_leaving(TableShard& table, const Leaving& leaving) {
+void KeyTransfer::cancel_leaving(TableShard& table, const Leaving& leaving) {
   outbox_.cancel();
   if (!leaving.replica) return;
   TableCopies& copies = *table.copies();
@@ -94,15 +92,15 @@ void KeyReplication::cancel_leaving(TableShard& table, const Leaving& leaving) {
   copies.replicas().close(*leaving.replica);
 }
 
-bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
-                             Clock::time_point now) {
+bool KeyTransfer::give_up(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
+                          Clock::time_point now) {
   TableCopies& copies = *table.copies();
   for (;;) {
     const Slot slot = table.store().word(key).slot();
     std::byte* const content = table.store().address(slot);
     if (const auto main = copies.main_number(key, content)) {
       if (copies.keys().take_mark(slot)) copies.mains().at(*main).mark_all();
-      if (!send_last_refreshes(table, *main, instruct.next, nullptr)) return false;
+      if (!refreshes_.send_last_refreshes(table, *main, instruct.next, nullptr)) return false;
     }
     const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
     const auto fill = [&](std::byte* value) {
@@ -123,12 +121,12 @@ bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruc
   }
 }
 
-void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
-                                     Slot slot, Clock::time_point now) {
+void KeyTransfer::give_up_drained(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Slot slot,
+                                  Clock::time_point now) {
   TableCopies& copies = *table.copies();
   std::byte* const content = table.store().address(slot);
   if (const auto main = copies.main_number(key, content))
-    static_cast<void>(send_last_refreshes(table, *main, instruct.next, content));
+    static_cast<void>(refreshes_.send_last_refreshes(table, *main, instruct.next, content));
   const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
   leave(table, key, instruct, leaving, content);
   const bool leased = table.store().word(key).leased();
@@ -148,10 +146,8 @@ void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue:
   finish_leaving(table, leaving);
 }
 
-// --- a main copy comes
-
-Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
-                            std::span<const MemberRecord> members) {
+Slot KeyTransfer::arrive(TableShard& table, Key key, const std::byte* moved,
+                         std::span<const MemberRecord> members) {
   TableCopies& copies = *table.copies();
   const std::size_t head_bytes = table.sizes().layout().head_bytes();
   const SlotWord word = table.store().word(key);

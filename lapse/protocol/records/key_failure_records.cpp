@@ -1,4 +1,4 @@
-#include "lapse/protocol/key/key_failure_records.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
 
 #include "lapse/core/error.hpp"
 

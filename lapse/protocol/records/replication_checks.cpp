@@ -1,9 +1,9 @@
-#include "lapse/protocol/modules/replication_checks.hpp"
+#include "lapse/protocol/records/replication_checks.hpp"
 
 #include <cstring>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/replication_records.hpp"
+#include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
 namespace lapse {

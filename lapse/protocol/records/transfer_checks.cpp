@@ -1,12 +1,12 @@
-#include "lapse/protocol/key/transfer_checks.hpp"
+#include "lapse/protocol/records/transfer_checks.hpp"
 
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key/key_failure_records.hpp"
-#include "lapse/protocol/key/replication_records.hpp"
+#include "lapse/protocol/records/key_failure_records.hpp"
+#include "lapse/protocol/records/replication_records.hpp"
 
 namespace lapse {
 

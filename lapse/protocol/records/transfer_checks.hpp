@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "lapse/protocol/key/relocation_records.hpp"
+#include "lapse/protocol/records/relocation_records.hpp"
 
 namespace lapse {
 

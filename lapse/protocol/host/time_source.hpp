@@ -1,0 +1,22 @@
+// Where the protocol's time comes from.
+#pragma once
+
+#include <chrono>
+
+namespace lapse {
+
+// Given to the host of the modules, so that the simulation decides the time. Thread safety: any thread.
+class TimeSource {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  virtual Clock::time_point now() const = 0;
+
+ protected:
+  ~TimeSource() = default;
+};
+
+// The steady clock of the machine.
+const TimeSource& steady_time();
+
+}  // namespace lapse

@@ -60,9 +60,7 @@ IntentWorker::IntentWorker(lapse::Worker& worker, IntentHandle intents)
 IntentWorker::~IntentWorker() = default;
 
 void IntentWorker::advance_clock() {
-  core().check_life();
-  core().check_failure();
-  intents().advance_clock();
+  lapse::Worker::advance_clock();
   if (round_ != nullptr) core().help(*round_);
 }
 

@@ -30,6 +30,7 @@ class LAPSE_EXPORT IntentWorker : public lapse::Worker, public IntentHandle {
   // The worker begins its next batch, say. Raises the clock and, where no other thread drives the engine and
   // the limit of rounds allows it, begins a round of communication. Waits for no message. Throws PeerFailed.
   void advance_clock();
+  using lapse::Worker::current_clock;
 
   // --- samples: prepared by prepare_sample of this worker or of its loader ---
 

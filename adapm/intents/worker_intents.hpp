@@ -1,4 +1,4 @@
-// The clock and the intents of one worker of a rank, from phase to phase.
+// The intents of one worker of a rank, from phase to phase.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,14 @@
 #include "adapm/sampling/prepared_keys.hpp"
 #include "lapse/core/process/own_process.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/worker/worker_clock.hpp"
 
 namespace adapm {
 
-// Belongs to a number among the workers of its rank. The clock goes on from phase to phase, and so does what
-// the timer has learnt; intents end with their phase.
+// Belongs to a number among the workers of its rank. What the timer has learnt continues from phase to
+// phase; intents end with their phase.
 //
-// Thread safety: advance_clock and end_phase by the worker's thread; signal and clock by any thread;
+// Thread safety: use_clock and end_phase by the worker's thread; signal and clock by any thread;
 // begin_phase while no engine runs; queue, large and timer are the rounds'.
 class WorkerIntents {
  public:
@@ -50,11 +51,18 @@ class WorkerIntents {
     return !has_ended() && phase_.load(std::memory_order_relaxed) == phase;
   }
 
-  // --- its clock
+  // --- its clock, which is that of the server's worker
 
-  lapse::Clock clock() const { return lapse::Clock(clock_.load(std::memory_order_acquire)); }
-  void advance_clock() {
-    clock_.store(clock_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  // When the worker begins. The same clock in every phase.
+  void use_clock(std::shared_ptr<const lapse::WorkerClock> clock) {
+    if (clock_.load(std::memory_order_relaxed) != nullptr) return;
+    kept_clock_ = std::move(clock);
+    clock_.store(kept_clock_.get(), std::memory_order_release);
+  }
+  // 0 before the worker's first phase.
+  lapse::Clock clock() const {
+    const lapse::WorkerClock* const clock = clock_.load(std::memory_order_acquire);
+    return clock == nullptr ? lapse::Clock(0) : clock->now();
   }
 
   // --- its intents
@@ -127,9 +135,9 @@ class WorkerIntents {
     counter.fetch_add(more, std::memory_order_relaxed);
   }
 
-  // On a line of its own: its worker writes it often.
-  alignas(64) std::atomic<std::int64_t> clock_{0};
-  alignas(64) std::atomic<bool> has_ended_{true};
+  std::shared_ptr<const lapse::WorkerClock> kept_clock_;
+  std::atomic<const lapse::WorkerClock*> clock_{nullptr};  // of kept_clock_
+  std::atomic<bool> has_ended_{true};
   std::atomic<bool> is_closed_{false};
   std::atomic<std::uint64_t> phase_{0};
   std::atomic<bool> future_{false};  // an intent began after the clock

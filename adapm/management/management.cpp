@@ -74,6 +74,7 @@ void Management::end_phase() {
 }
 
 IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) const {
+  rounds_.worker(worker.local_index())->use_clock(worker.core().endpoint().clock());
   return {rounds_.worker(worker.local_index()), phase,         technique_,
           worker.core().phase().server,         worker.rank(), worker.index()};
 }

@@ -189,7 +189,6 @@ inline Worker& base(lapse_worker* worker) {
 }
 // Throws UsageError for a worker of a server without a manager.
 adapm::IntentWorker& managed(lapse_worker* worker);
-const adapm::IntentWorker& managed(const lapse_worker* worker);
 
 // Hands the operation to the caller, or lets it go on without a handle.
 void hand_out(const lapse_worker* worker, Operation operation, lapse_operation** to);

@@ -13,18 +13,13 @@ namespace lapse::c {
 namespace {
 
 [[noreturn]] void throw_unmanaged() {
-  throw UsageError("this worker has no clock and no intents: make its server by lapse_manager_create");
+  throw UsageError("this worker has no intents: make its server by lapse_manager_create");
 }
 
 }  // namespace
 
 adapm::IntentWorker& managed(lapse_worker* worker) {
   lapse_worker& handle = given(worker, "worker");
-  if (handle.managed == nullptr) throw_unmanaged();
-  return *handle.managed;
-}
-const adapm::IntentWorker& managed(const lapse_worker* worker) {
-  const lapse_worker& handle = given(worker, "worker");
   if (handle.managed == nullptr) throw_unmanaged();
   return *handle.managed;
 }
@@ -128,11 +123,15 @@ lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* ta
 }
 
 lapse_status lapse_advance_clock(lapse_worker* worker) {
-  return guarded([&] { managed(worker).advance_clock(); });
+  return guarded([&] {
+    lapse_worker& handle = given(worker, "worker");
+    if (handle.managed != nullptr) return handle.managed->advance_clock();
+    lapse::c::base(worker).advance_clock();
+  });
 }
 
 lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock) {
-  return guarded([&] { given(clock, "clock") = managed(worker).current_clock().value(); });
+  return guarded([&] { given(clock, "clock") = given(worker, "worker").worker->current_clock().value(); });
 }
 
 lapse_status lapse_set_frequencies(lapse_server* server, const lapse_table* table, const uint64_t* counts,

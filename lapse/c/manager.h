@@ -12,6 +12,12 @@
 extern "C" {
 #endif
 
+/* --- every worker --- */
+
+/* The worker begins its next step, such as a batch. Its clock is 0 at first. */
+LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
+LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
+
 /* --- workers of a manager; of a server: LAPSE_ERROR_USAGE --- */
 
 /* The worker will access the keys while its clock is at least `start` and below `end`. */
@@ -25,8 +31,6 @@ LAPSE_C_API lapse_status lapse_intent_read(lapse_worker* worker, const lapse_tab
                                            const uint64_t* keys, size_t count, int64_t start, int64_t end);
 LAPSE_C_API lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* table,
                                                  uint64_t first, uint64_t past, int64_t start, int64_t end);
-LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
-LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
 
 /* Collective. For the technique nups, before the first phase that uses the dense table: how often each key will be
  * accessed, a count for each key. Of a server without a manager: LAPSE_ERROR_USAGE. */

@@ -130,6 +130,18 @@ Initialiser initialiser_of(const lapse_table_spec& spec) {
   throw ConfigurationError(fmt::format("an initialiser of number {}", static_cast<int>(spec.initialiser)));
 }
 
+std::optional<Consistency> consistency_of(lapse_consistency given) {
+  switch (given.kind) {
+    case LAPSE_CONSISTENCY_DEFAULT:
+      return std::nullopt;
+    case LAPSE_CONSISTENCY_SEQUENTIAL:
+      return Consistency::sequential;
+    case LAPSE_CONSISTENCY_EVENTUAL:
+      return Consistency::eventual;
+  }
+  throw ConfigurationError(fmt::format("a consistency of kind {}", static_cast<int>(given.kind)));
+}
+
 HomeMapKind home_of(lapse_home home) {
   switch (home) {
     case LAPSE_HOME_HASH:
@@ -169,8 +181,7 @@ TableOptions options_of(const lapse_table_spec& spec) {
   options.update_rule = rule_of(spec.rule, element_type<T>());
   if (const auto caches = choice_of(spec.location_caches, "location_caches"))
     options.location_caches = *caches;
-  if (const auto eventual = choice_of(spec.eventual, "eventual"))
-    options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
+  options.consistency = consistency_of(spec.consistency);
   return options;
 }
 
@@ -255,7 +266,7 @@ void lapse_table_spec_init(lapse_table_spec* spec) {
   spec->size = sizeof *spec;
   spec->length = 1;
   spec->location_caches = LAPSE_DEFAULT;
-  spec->eventual = LAPSE_DEFAULT;
+  spec->consistency.kind = LAPSE_CONSISTENCY_DEFAULT;
 }
 
 lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {

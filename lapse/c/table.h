@@ -77,6 +77,15 @@ typedef struct lapse_rule {
 } lapse_rule;
 LAPSE_C_API void lapse_rule_init(lapse_rule* rule, lapse_rule_kind kind);
 
+/* What reads of a table may return while others write. */
+typedef enum lapse_consistency_kind {
+  LAPSE_CONSISTENCY_DEFAULT = 0,    /* sequential, in a manager eventual */
+  LAPSE_CONSISTENCY_SEQUENTIAL = 1, /* per key, the operations of each worker take effect in its order */
+  LAPSE_CONSISTENCY_EVENTUAL = 2    /* a key may have replicas, which show writes of other domains later */
+} lapse_consistency_kind;
+typedef struct lapse_consistency {
+  lapse_consistency_kind kind;
+} lapse_consistency;
 typedef enum lapse_home { LAPSE_HOME_HASH = 0, LAPSE_HOME_RANGE = 1, LAPSE_HOME_CUSTOM = 2 } lapse_home;
 typedef enum lapse_choice { LAPSE_DEFAULT = -1, LAPSE_OFF = 0, LAPSE_ON = 1 } lapse_choice;
 
@@ -104,7 +113,7 @@ typedef struct lapse_table_spec {
   void* home_context;
   const lapse_rule* rule; /* NULL: addition */
   lapse_choice location_caches;
-  lapse_choice eventual; /* values may have copies; default: off, in a manager on */
+  lapse_consistency consistency;
 } lapse_table_spec;
 LAPSE_C_API void lapse_table_spec_init(lapse_table_spec* spec);
 

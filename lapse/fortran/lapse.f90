@@ -12,7 +12,8 @@ module lapse
                      lapse_constant, lapse_uniform, lapse_normal, lapse_initialise, lapse_add, lapse_assign, &
                      lapse_sgd, lapse_adagrad, lapse_rowwise_adagrad, lapse_adam, lapse_ftrl, lapse_custom, &
                      lapse_merge_additive, lapse_merge_gradient, lapse_merge_none, lapse_home_hash, &
-                     lapse_home_range, lapse_home_custom, lapse_default, lapse_off, lapse_on, lapse_local, &
+                     lapse_home_range, lapse_home_custom, lapse_default, lapse_off, lapse_on, &
+                     lapse_consistency_default, lapse_consistency_sequential, lapse_consistency_eventual, lapse_local, &
                      lapse_not_finite_allow, lapse_not_finite_count, lapse_not_finite_refuse, &
                      lapse_not_local, lapse_private_to_neighbour, lapse_sum, lapse_min, lapse_max, &
                      lapse_scheme_default, lapse_naive, lapse_prelocalised, lapse_pool, lapse_local_scheme, &

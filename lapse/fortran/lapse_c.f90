@@ -29,6 +29,8 @@ module lapse_c
   integer(c_int), parameter :: lapse_merge_additive = 0, lapse_merge_gradient = 1, lapse_merge_none = 2
   integer(c_int), parameter :: lapse_home_hash = 0, lapse_home_range = 1, lapse_home_custom = 2
   integer(c_int), parameter :: lapse_default = -1, lapse_off = 0, lapse_on = 1
+  integer(c_int), parameter :: lapse_consistency_default = 0, lapse_consistency_sequential = 1, &
+                               lapse_consistency_eventual = 2
   integer(c_int), parameter :: lapse_not_finite_allow = 0, lapse_not_finite_count = 1, lapse_not_finite_refuse = 2
 
   ! --- constants of workers and samplers ---
@@ -61,6 +63,10 @@ module lapse_c
     type(c_funptr) :: apply = c_null_funptr
   end type lapse_rule
 
+  type, bind(C) :: c_consistency
+    integer(c_int) :: kind
+  end type c_consistency
+
   type, bind(C) :: c_table_spec
     integer(c_size_t) :: size
     type(c_ptr) :: name
@@ -83,7 +89,7 @@ module lapse_c
     type(c_ptr) :: home_context
     type(c_ptr) :: rule
     integer(c_int) :: location_caches
-    integer(c_int) :: eventual
+    type(c_consistency) :: consistency
   end type c_table_spec
 
   type, bind(C) :: c_push_limits

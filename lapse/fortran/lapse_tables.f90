@@ -33,7 +33,7 @@ module lapse_tables
     type(c_ptr) :: home_context = c_null_ptr
     type(lapse_rule) :: rule = lapse_rule()  ! as it is: addition
     integer(c_int) :: location_caches = lapse_default
-    integer(c_int) :: eventual = lapse_default
+    integer(c_int) :: consistency = lapse_consistency_default
     integer(c_int) :: not_finite = lapse_not_finite_allow
     real(real64) :: max_push_norm = 0  ! none
   end type lapse_table_spec
@@ -127,7 +127,7 @@ contains
     made%home_context = spec%home_context
     if (spec%rule%size /= 0) made%rule = rule
     made%location_caches = spec%location_caches
-    made%eventual = spec%eventual
+    made%consistency%kind = spec%consistency
   end function c_spec
 
   !> Bytes of this rank for the table, between phases.

@@ -5,6 +5,10 @@
 
 namespace lapse {
 
+std::string Consistency::to_string() const {
+  return kind_ == Kind::eventual ? "eventual" : "sequential";
+}
+
 TableHandle::TableHandle(TableShard& state, const void* server)
     : server_(server),
       last_key_(state.store().last_key()),

@@ -20,11 +20,27 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
-// What reads of a table may return while others write.
-enum class Consistency : std::uint8_t {
-  sequential,  // per key, every worker's operations take effect in its program order, wherever the key is
-  eventual,    // a key may have copies, which show the writes of other domains later
+// What reads of a table may return while others write: a value, equal on all ranks.
+class Consistency {
+ public:
+  enum class Kind : std::uint8_t { sequential, eventual };
+
+  // Per key, every worker's operations take effect in its program order, wherever the key is.
+  static const Consistency sequential;
+  // A key may have replicas, which show the writes of other domains later.
+  static const Consistency eventual;
+
+  constexpr Kind kind() const { return kind_; }
+  LAPSE_EXPORT std::string to_string() const;
+  constexpr bool operator==(const Consistency&) const = default;
+
+ private:
+  constexpr explicit Consistency(Kind kind) : kind_(kind) {}
+
+  Kind kind_;
 };
+inline constexpr Consistency Consistency::sequential{Consistency::Kind::sequential};
+inline constexpr Consistency Consistency::eventual{Consistency::Kind::eventual};
 
 // What a table is to be; the same on every rank, limits included: create_table compares all but what
 // functions do.

@@ -51,6 +51,16 @@ std::int32_t Worker::ranks() const {
   return core_->phase().ranks;
 }
 
+void Worker::advance_clock() {
+  core_->check_life();
+  core_->check_failure();
+  core_->endpoint().clock()->advance();
+}
+
+Clock Worker::current_clock() const {
+  return core_->endpoint().clock()->now();
+}
+
 // --- accesses ---
 
 void Worker::sample_read(const TableHandle& table, Key key) {

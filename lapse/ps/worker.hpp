@@ -72,6 +72,11 @@ class LAPSE_EXPORT Worker {
   Rank rank() const;
   std::int32_t ranks() const;
 
+  // The worker begins its next step, such as a batch. The clock is 0 at first, and continues from phase to
+  // phase. Throws PeerFailed.
+  void advance_clock();
+  Clock current_clock() const;
+
   // --- many keys: values are rows of table.length(key) elements, in the order of the keys; keys may repeat
   // ---
   //

@@ -101,7 +101,7 @@ struct WorkerState {
   }
   adapm::IntentWorker& adaptive() const {
     check();
-    if (managed == nullptr) throw UsageError("this worker has no clock and no intents: use lapse.Manager");
+    if (managed == nullptr) throw UsageError("this worker has no intents: use lapse.Manager");
     return *managed;
   }
   // Whether the caller is a thread in which handles of this worker cannot end.

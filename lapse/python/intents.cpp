@@ -127,10 +127,15 @@ void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>&
           },
           "A Loader, by which another thread announces what this worker will access.")
       .def(
-          "advance_clock", [](WorkerState& self) { self.adaptive().advance_clock(); },
-          py::call_guard<py::gil_scoped_release>(), "Intents until the clock before are over.")
+          "advance_clock",
+          [](WorkerState& self) {
+            Worker& base = self.base();
+            self.managed != nullptr ? self.managed->advance_clock() : base.advance_clock();
+          },
+          py::call_guard<py::gil_scoped_release>(),
+          "Begins the next step. Intents until the clock before are over.")
       .def_property_readonly(
-          "clock", [](const WorkerState& self) { return self.adaptive().current_clock().value(); },
+          "clock", [](const WorkerState& self) { return self.base().current_clock().value(); },
           "How often the worker has advanced it, from 0.")
       .def(
           "prepare_sample",

@@ -106,8 +106,9 @@ auto with_options(const py::dtype& type, const py::dict& given, F&& f) {
                             ? rule_of(rule.cast<std::string>(), given["parameters"].cast<Parameters>())
                             : custom_rule(rule, element);
   options.location_caches = given["location_caches"].cast<std::optional<bool>>();
-  if (const auto eventual = given["eventual"].cast<std::optional<bool>>())
-    options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
+  for (const Consistency choice : {Consistency::sequential, Consistency::eventual})
+    if (given["consistency"].cast<std::optional<std::string>>() == choice.to_string())
+      options.consistency = choice;
   for (const NotFinite choice : {NotFinite::count, NotFinite::refuse})
     if (given["not_finite"].cast<std::string>() == not_finite_name(choice)) options.not_finite = choice;
   options.max_push_norm = given["max_push_norm"].cast<std::optional<double>>();

@@ -143,8 +143,14 @@ static int misuse(lapse_worker* worker, void* context) {
   REFUSED(lapse_pull_begin(worker, p->sums, &key, 1, value, LENGTH, NULL), LAPSE_ERROR_USAGE, "operation");
   REFUSED(lapse_detach(worker), LAPSE_ERROR_USAGE, "was not attached");
   REFUSED(lapse_all_reduce_double(worker, NULL, 1, LAPSE_SUM), LAPSE_ERROR_USAGE, "values is NULL");
-  if (!p->managed) REFUSED(lapse_advance_clock(worker), LAPSE_ERROR_USAGE, "lapse_manager_create");
-  if (!p->managed) REFUSED(lapse_current_clock(worker, &clock), LAPSE_ERROR_USAGE, "lapse_manager_create");
+  if (!p->managed) {
+    int64_t advanced = -1;
+    CHECK(lapse_current_clock(worker, &clock));
+    CHECK(lapse_advance_clock(worker));
+    CHECK(lapse_current_clock(worker, &advanced));
+    EXPECT(advanced == clock + 1);
+  }
+  REFUSED(lapse_current_clock(worker, NULL), LAPSE_ERROR_USAGE, "clock is NULL");
   CHECK(lapse_wait(NULL));
   CHECK(lapse_pull_begin(worker, p->sums, &key, 1, value, LENGTH, &operation));
   lapse_operation_free(operation);

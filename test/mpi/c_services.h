@@ -100,9 +100,10 @@ static void refuse_specifications(program* p, const lapse_table_spec* right) {
   lapse_table_spec spec = *right;
   size_t length = 0;
   spec.name = "refused";
-  spec.eventual = (lapse_choice)5;
-  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "eventual is 5");
-  spec.eventual = LAPSE_DEFAULT;
+  spec.consistency.kind = (lapse_consistency_kind)5;
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION,
+          "a consistency of kind 5");
+  spec.consistency.kind = LAPSE_CONSISTENCY_DEFAULT;
   spec.location_caches = (lapse_choice)7;
   REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "location_caches is 7");
   spec.location_caches = LAPSE_DEFAULT;

@@ -155,8 +155,6 @@ contains
     call expect_error(status, lapse_error_usage, 'values of real(real64) for a table of real(real32)')
     call lapse_pull(worker, none, [1_int64], value, status)
     call expect_error(status, lapse_error_usage, 'table is NULL')
-    if (.not. p%managed) call lapse_advance_clock(worker, status)
-    if (.not. p%managed) call expect_error(status, lapse_error_usage, 'lapse_manager_create')
     ierr = 0
   end subroutine misuse
 

@@ -42,6 +42,18 @@ TEST_CASE("Workers are numbered rank by rank, also where ranks have different nu
   });
 }
 
+TEST_CASE("Each worker has a clock, which continues from phase to phase") {
+  ParameterServer server(MPI_COMM_WORLD);
+  for (std::int64_t phase = 0; phase < 3; ++phase) {
+    server.run_workers(2, [&](Worker& worker) {
+      const auto steps = static_cast<std::int64_t>(worker.local_index()) + 1;
+      expect(worker.current_clock() == Clock(phase * steps), "the clock of the phase before");
+      for (std::int64_t step = 0; step < steps; ++step) worker.advance_clock();
+      expect(worker.current_clock() == Clock((phase + 1) * steps), "a clock that was advanced");
+    });
+  }
+}
+
 TEST_CASE("all_reduce gives sum, minimum and maximum to every worker") {
   ParameterServer server(MPI_COMM_WORLD);
   server.run_workers(uneven_workers(server.rank()), [&](Worker& worker) {

@@ -136,7 +136,8 @@ def refused_arguments(create_table):
     no(TypeError, "length of table 'bad' is 1.5", KEYS, length=1.5)
     no(lapse.ConfigurationError, "initial values of table 'bad'", KEYS, initial=("uniform", 1))
     no(TypeError, "initial values of table 'bad' is 'zero': expected a number", KEYS, initial="zero")
-    no(TypeError, "eventual of table 'bad' is 'x': expected a bool", KEYS, eventual="x")
+    no(lapse.errors.ConfigurationError, "consistency of table 'bad' is 'x': expected sequential or eventual", KEYS,
+       consistency="x")
     no(TypeError, "seed of table 'bad'", KEYS, seed="1")
     no(TypeError, "max_keys of table 'bad'", sparse=True, max_keys="many")
     no(TypeError, "the parameter learning_rate of the rule of table 'bad'", KEYS, rule="sgd", learning_rate="fast")

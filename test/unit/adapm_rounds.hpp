@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "adapm/intents/intent_rounds.hpp"
+#include "lapse/protocol/worker/worker_clock.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_want_recorder.hpp"
 
@@ -16,6 +18,8 @@ using Numbers = std::vector<std::uint64_t>;
 struct Rounds {
   explicit Rounds(std::size_t workers, const Options& options = {}) : rounds(options) {
     phase = rounds.begin_phase(workers);
+    for (std::size_t worker = 0; worker < workers; ++worker)
+      rounds.worker(worker)->use_clock(clocks.emplace_back(std::make_shared<lapse::WorkerClock>()));
   }
 
   void signal(std::size_t worker, const Numbers& numbers, std::int64_t start, std::int64_t end,
@@ -30,8 +34,8 @@ struct Rounds {
     const Intent intent{.start = lapse::Clock(start), .end = lapse::Clock(end), .range = range};
     REQUIRE(rounds.worker(worker)->signal(phase, intent, {}, true));
   }
-  void advance(std::size_t worker, std::int64_t clocks = 1) {
-    for (; clocks > 0; --clocks) rounds.worker(worker)->advance_clock();
+  void advance(std::size_t worker, std::int64_t steps = 1) {
+    for (; steps > 0; --steps) clocks[worker]->advance();
   }
   void round() {
     lapse::progress_role.assert_held();
@@ -42,6 +46,7 @@ struct Rounds {
   IntentRounds rounds;
   WantRecorder sink;
   std::uint64_t phase;
+  std::vector<std::shared_ptr<lapse::WorkerClock>> clocks;  // by worker
 };
 
 }  // namespace adapm::test

@@ -16,6 +16,7 @@
 #include "lapse/protocol/worker/sync_request.hpp"
 #include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/protocol/worker/worker_activity.hpp"
+#include "lapse/protocol/worker/worker_clock.hpp"
 #include "lapse/transport/host/doorbell.hpp"
 
 namespace lapse {
@@ -124,6 +125,9 @@ class WorkerEndpoint {
   // The worker's one question why it waits; made by the first call.
   StallQuestion& stall_question();
 
+  // May be kept after the endpoint has ended.
+  const std::shared_ptr<WorkerClock>& clock() const { return clock_; }
+
   // The worker's one lease.
   LeaseRequest& lease_request() { return lease_request_; }
   // The worker's one wait until copies are merged and refreshed.
@@ -178,6 +182,7 @@ class WorkerEndpoint {
   std::vector<TableCounters> counters_;
   std::vector<std::uint64_t> keys_of_operations_;
   std::unique_ptr<KeyFailure> failure_;
+  std::shared_ptr<WorkerClock> clock_ = std::make_shared<WorkerClock>();
   LeaseRequest lease_request_;
   SyncRequest sync_request_;
   std::unique_ptr<StallQuestion> stall_question_;

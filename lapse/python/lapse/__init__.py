@@ -101,7 +101,8 @@ class Server:
         initial=0.0: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key; seed=0.
         rule="add": or assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
         home="hash": or range, an array with a rank for each key, or a function of the key.
-        location_caches, eventual: True or False, else as the options of the server say.
+        location_caches: True or False; by default what the options of the server state.
+        consistency: "sequential" or "eventual"; by default sequential, with a manager eventual.
         not_finite: what becomes of pushes and sets that are not finite: allow, count or refuse; max_push_norm: the L2 norm
         that a push to a key may have.
         """

@@ -60,7 +60,7 @@ def _initial(given, what):
 
 
 def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengths=None, sparse=False, initial=0.0, seed=0,
-                        rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, eventual=None,
+                        rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, consistency=None,
                         not_finite="allow", max_push_norm=None, **parameters):
     """The type of the elements, and everything else."""
     text(name, "the name of a table")
@@ -80,6 +80,9 @@ def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengt
         raise errors.ConfigurationError(f"rule {rule!r}: expected a name or a lapse.Rule")
     if parameters and isinstance(rule, Rule):
         raise errors.ConfigurationError(f"the parameter {next(iter(parameters))!r}: a lapse.Rule has its own")
+    if consistency not in (None, "sequential", "eventual"):
+        raise errors.ConfigurationError(
+            f"consistency of {what} is {consistency!r}: expected sequential or eventual, or None for the server's default")
     if not_finite not in ("allow", "count", "refuse"):
         raise errors.ConfigurationError(f"not_finite of {what} is {not_finite!r}: expected allow, count or refuse")
     return numpy.dtype(dtype), {
@@ -88,7 +91,7 @@ def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengt
         "rule": rule, "home": home, "max_keys": optional(whole, max_keys, f"max_keys of {what}", 0, _LARGEST),
         "memory_limit_bytes": optional(whole, memory_limit_bytes, f"memory_limit_bytes of {what}", 0, _LARGEST),
         "location_caches": optional(lambda given: of_kind(bool, given, f"location_caches of {what}"), location_caches),
-        "eventual": optional(lambda given: of_kind(bool, given, f"eventual of {what}"), eventual),
+        "consistency": consistency,
         "not_finite": not_finite, "max_push_norm": optional(number, max_push_norm, f"max_push_norm of {what}"),
         "parameters": {key: number(value, f"the parameter {key} of the rule of {what}")
                        for key, value in parameters.items()}}

@@ -65,15 +65,23 @@ function(lapse_processors variable ranks)
   endif()
 endfunction()
 
-# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [DOMAINS rank 2 ...] [TIMEOUT <s>] [LABELS ...]
+# lapse_test(<name> SOURCES <files> [THREADED <files>] DEPENDS <targets> [RANKS 1 2 ...] [DOMAINS rank 2 ...] [TIMEOUT <s>] [LABELS ...]
 # [ARGUMENTS ...]): a program of Catch2 tests.
 # Without RANKS: a test without MPI; LABELS is unit unless given. With RANKS: one ctest entry per rank count, labels mpi,
 # ranks-<n> and those given. DOMAINS: further entries with these values of the option domain, for the rank counts for
 # which they differ from the default, host; label domains.
+# THREADED: further sources, whose tests use threads: they alone are built with ThreadSanitizer.
 function(lapse_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;THREADED;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${LAPSE_TEST_TIMEOUT})
+  endif()
+  if(LAPSE_SANITIZER STREQUAL "thread")
+    set(ARG_SOURCES "")
+  endif()
+  list(APPEND ARG_SOURCES ${ARG_THREADED})
+  if(NOT ARG_SOURCES)
+    return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_precompile_headers(${name} REUSE_FROM lapse_test_main)

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # Verifies the models of relocation and replication with SPIN and refutes their faulty variants.
 #
-#   verify.sh [-t] [name ...]     all runs, or the named ones; the name of a
+#   verify.sh [-t] [-n] [-r] [name ...]
+#                                 all runs, or the named ones; the name of a
 #                                 model, relocation or replication, is all of its
 #     -t    also print the counterexample of each refuted run
+#     -n    only runs that verdicts.txt does not record: it has a hash of the
+#           models and the configuration of each run that was as expected
+#     -r    record in verdicts.txt the runs that are as expected
 #
 # Exit status: 0 if every verdict is the expected one, 1 if not, 2 for wrong
 # usage, 77 (skipped) if SPIN or the C compiler is missing.
@@ -133,7 +137,16 @@ leased-no-check               | convergence     | -DIN_BREADTH -DLEASES=1 -DBEGI
 '
 
 trails=0
-if [[ ${1-} == -t ]]; then trails=1; shift; fi
+only_new=0
+records=0
+while [[ ${1-} == -[tnr] ]]; do
+	case $1 in
+	-t) trails=1 ;;
+	-n) only_new=1 ;;
+	-r) records=1 ;;
+	esac
+	shift
+done
 selected=" $* "
 names=$(printf 'relocation\nreplication\n' && cut -d ' ' -f 1 <<<"$relocation$replication")
 for name in "$@"; do
@@ -152,6 +165,15 @@ for tool in spin "$cc"; do
 done
 
 model=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+record=$model/verdicts.txt
+recorded=0
+models=$(cat "$model"/*.pml | sha256sum)
+
+# Of everything that decides a verdict, except the version of SPIN.
+fingerprint() {
+	sha256sum <<<"$models $*" | cut -c 1-16
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -192,7 +214,12 @@ measure() {
 verify() {
 	local model_file=$1 name=$2 expected=$3 property=$4 meant='==(last['
 	shift 4
-	local flags=("$@") cflags pflags got start tenths states note= trail
+	local flags=("$@") cflags pflags got start tenths states note= trail hash
+	hash=$(fingerprint "$model_file" "$expected" "$property" "$@")
+	if [[ $only_new == 1 ]] && grep -qs "^$hash " "$record"; then
+		recorded=$((recorded + 1))
+		return
+	fi
 
 	rm -rf -- ./*
 	cp "$model"/*.pml .
@@ -224,6 +251,10 @@ verify() {
 	tenths=$((used - start))
 	states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' out)
 
+	if [[ $records == 1 && $got == "$expected" ]]; then
+		[[ ! -f $record ]] || sed -i "/^[0-9a-f]* $name /d" "$record"
+		echo "$hash $name $got ${states:--}" >>"$record"
+	fi
 	if [[ $got != "$expected" ]]; then
 		bad=1
 		note='   <-- NOT AS EXPECTED'
@@ -254,6 +285,7 @@ for model_file in relocation.pml replication.pml; do
 	done <<<"$runs"
 done
 
+[[ $only_new == 0 ]] || echo "recorded in verdicts.txt, and not run again: $recorded runs"
 measure
 tenths=$used
 if [[ $bad == 0 ]]; then

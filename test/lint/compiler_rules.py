@@ -41,14 +41,15 @@ def _fingerprint(root, path, command):
     return digest.hexdigest()
 
 
-def _run_unless_known(root, commands, cache, options_of=None):
+def _run_unless_known(root, commands, cache, options_of=None, run=_run_all):
     """As _run_all, with options that change no result added to each command: options_of maps a list of paths to the
-    options of each. `cache`: file that remembers what did not fail, so that it is not run again before it changes."""
+    options of each. `cache`: file that remembers what did not fail, so that it is not run again before it changes. `run`: in
+    place of _run_all."""
     fingerprints = {path: _fingerprint(root, path, command) for path, command in commands.items()}
     known = set(json.loads(cache.read_text())) if cache and cache.is_file() else set()
     unknown = [path for path in commands if fingerprints[path] not in known]
     options = options_of(unknown) if options_of else {}
-    failures = _run_all({path: [*commands[path], *options.get(path, ())] for path in unknown})
+    failures = run({path: [*commands[path], *options.get(path, ())] for path in unknown})
     if cache:
         cache.write_text(json.dumps([mark for path, mark in fingerprints.items() if path not in failures]))
     return failures
@@ -90,13 +91,62 @@ def _shared_headers(used):
     return {path: chosen[headers] for path, headers in used.items()}
 
 
+# Standard headers that precompiled headers bring into every source, and names that they declare. (A name of several is in
+# all of them.)
+_PRECOMPILED = {
+    "algorithm": "min max clamp copy copy_n fill fill_n find find_if sort stable_sort lower_bound upper_bound all_of any_of none_of count "
+                 "count_if equal reverse remove_if remove unique transform max_element min_element swap_ranges generate shuffle ranges",
+    "array": "array to_array", "atomic": "atomic atomic_ref atomic_thread_fence memory_order memory_order_acquire memory_order_acq_rel "
+    "memory_order_relaxed memory_order_release memory_order_seq_cst atomic_flag",
+    "chrono": "chrono", "cstddef": "size_t byte ptrdiff_t max_align_t nullptr_t",
+    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t uintptr_t intptr_t",
+    "cstring": "memcpy memset memcmp memmove strlen strcmp strerror", "functional": "function hash less greater reference_wrapper ref cref invoke equal_to",
+    "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared enable_shared_from_this addressof construct_at destroy_at",
+    "mutex": "mutex lock_guard unique_lock scoped_lock once_flag call_once adopt_lock defer_lock recursive_mutex",
+    "optional": "optional nullopt make_optional", "span": "span as_bytes as_writable_bytes",
+    "stdexcept": "runtime_error logic_error invalid_argument out_of_range length_error domain_error overflow_error",
+    "string": "string to_string stoi stol stoull getline", "string_view": "string_view", "thread": "thread this_thread jthread",
+    "unordered_map": "unordered_map", "utility": "move forward pair exchange swap as_const declval make_pair in_place",
+    "vector": "vector",
+}
+# Headers that declare those of others, too, by the standard.
+_PROVIDES = {"string": ["string_view"], "functional": [], "memory": [], "unordered_map": ["utility"], "cstring": [], "thread": [],
+             "vector": [], "algorithm": ["utility"], "map": ["utility"], "optional": ["utility"], "variant": ["utility"], "tuple": ["utility"]}
+_STANDARD_NAME = re.compile(r"\bstd::(\w+)")
+# What other standard headers declare: such names are in sources as they are in headers.
+_HEADERS_OF = {name: header for header, names in _PRECOMPILED.items() for name in names.split()}
+
+
+def _is_first_of_its_source(root, path):
+    """A source of the same name includes the header before anything else, so its compilation shows that the header needs
+    nothing before it, except what precompiled headers declare."""
+    source = path.rsplit(".", 1)[0] + ".cpp"
+    if not path.startswith(("lapse/", "adapm/", "apps/")) or not (root / source).is_file():
+        return False
+    includes = includes_of(root, source)
+    return bool(includes) and includes[0][2] == path
+
+
+def _lacks_precompiled(root, path):
+    """Names of a precompiled header that the header uses without including it, directly or not."""
+    there = {name for part in closure(root, path) for _, bracket, name in includes_of(root, part) if bracket == "<"}
+    there |= {name for header in tuple(there) for name in _PROVIDES.get(header, [])}
+    text = re.sub(r"//.*", "", (root / path).read_text(encoding="utf-8"))
+    used = {_HEADERS_OF[name] for name in _STANDARD_NAME.findall(text) if name in _HEADERS_OF}
+    if "fmt::" in text:
+        used.add("fmt/format.h")
+    return used - there
+
+
 def check_headers(root, compiler="g++", include_folders=(), cache=None, without=()):
-    """Every header compiles alone, but for folders whose packages are not there."""
+    """Every header compiles alone, but for folders whose packages are not there. A header that its own source includes first
+    is compiled with it, in the build: here only if precompiled headers may hide what it lacks."""
     # A header as main file would warn about its own "pragma once"; -w silences that and everything that is no error.
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-x", "c++", f"-I{root}"]
     flags += [f"-isystem{folder}" for folder in include_folders]
     commands = {path: [compiler, *flags, str(root / path)] for path in files(root, (".hpp", ".h"))
-                if not path.startswith(tuple(without))}
+                if not path.startswith(tuple(without)) and
+                not (_is_first_of_its_source(root, path) and not _lacks_precompiled(root, path))}
     with tempfile.TemporaryDirectory() as folder:
 
         def precompiled(paths):
@@ -118,6 +168,7 @@ def check_headers(root, compiler="g++", include_folders=(), cache=None, without=
 
 
 LOCK_ANNOTATIONS = "lapse/core/thread_annotations.hpp"
+_JOINED = 8
 _COMMON = 10  # A header of others that so many sources include is compiled once for all of them.
 _CLANG_ERROR = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: (.*)$")
 
@@ -153,7 +204,22 @@ def check_locks(root, include_folders=(), cache=None, without=()):
         precompiled = subprocess.run([compiler, *flags, "-x", "c++-header", str(header), "-o", f"{header}.pch"],
                                      capture_output=True, text=True, check=False)
         fast = ["-include-pch", f"{header}.pch"] if common and precompiled.returncode == 0 else []
-        failures = _run_unless_known(root, commands, cache, lambda paths: dict.fromkeys(paths, fast))
+
+        def joined(commands):
+            """Sources of a library at a time, as in builds with a sanitizer; alone only where some of them fail together."""
+            parts = {}
+            for path in sorted(commands):
+                parts.setdefault(path.rsplit("/", 1)[0] if path.endswith(".cpp") else path, []).append(path)
+            parts = [paths[i:i + _JOINED] for paths in parts.values() for i in range(0, len(paths), _JOINED)]
+            together = {}
+            for number, paths in enumerate(parts):
+                source = pathlib.Path(folder, f"joined{number}.cpp")
+                source.write_text("".join(f'#include "{root / path}"\n' for path in paths))
+                together[number] = [*commands[paths[0]][:-1 - len(fast)], str(source), *fast]
+            failed = _run_all(together)
+            return _run_all({path: commands[path] for number in failed for path in parts[number]})
+
+        failures = _run_unless_known(root, commands, cache, lambda paths: dict.fromkeys(paths, fast), joined)
     found = set()
     for path, output in failures.items():
         errors = [match.groups() for match in map(_CLANG_ERROR.match, output.splitlines()) if match]
@@ -162,6 +228,9 @@ def check_locks(root, include_folders=(), cache=None, without=()):
             found.add((path, 0, "clang fails:\n" + "\n".join(output.splitlines()[:6])))
     for place, line, text in sorted(found):
         yield Problem(place, line, text)
+
+
+_FORMATTED_AT_ONCE = 50
 
 
 def check_format(root):
@@ -173,6 +242,10 @@ def check_format(root):
     match = re.search(r"version (\d+)", version)
     if match is None or match[1] != FORMAT_VERSION:
         raise Skipped(f"{version.strip()}: version {FORMAT_VERSION} is needed, the format is NOT checked")
-    failures = _run_all({path: [tool, "--dry-run", "-Werror", str(root / path)] for path in files(root, CPP)})
-    for path, output in sorted(failures.items()):
+    paths = sorted(files(root, CPP))
+    parts = [paths[i:i + _FORMATTED_AT_ONCE] for i in range(0, len(paths), _FORMATTED_AT_ONCE)]
+    command = [tool, "--dry-run", "-Werror"]
+    failures = _run_all({number: [*command, *(str(root / path) for path in part)] for number, part in enumerate(parts)})
+    suspects = [path for number in failures for path in parts[number]]
+    for path, output in sorted(_run_all({path: [*command, str(root / path)] for path in suspects}).items()):
         yield Problem(path, 0, "is not formatted: run clang-format -i on it\n" + "\n".join(output.splitlines()[:3]))

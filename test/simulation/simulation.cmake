@@ -25,7 +25,7 @@ lapse_test(simulation
   TIMEOUT 300
   ARGUMENTS ${simulation_cases})
 lapse_test(simulation_threads
-  SOURCES threads.cpp
+  THREADED threads.cpp
   DEPENDS lapse_test_histories
   LABELS simulation
   TIMEOUT 300)
@@ -33,18 +33,10 @@ lapse_test(simulation_checks
   SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp replica_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 
-# The longest of the tests that take one processor begin first.
-set(simulation_test simulation)
-if(LAPSE_SANITIZER)
-  string(PREPEND simulation_test "${LAPSE_SANITIZER}.")
-endif()
-set_tests_properties(${simulation_test} PROPERTIES COST 80)
-
-# Instrumented code is ten to fifty times slower; what it is for shows within fewer steps. All is done by one thread:
-# races are for simulation_threads.
-set(sanitizer_steps_address 30000)
-set(sanitizer_steps_thread 5000)
-if(LAPSE_SANITIZER)
-  set_tests_properties(${simulation_test} PROPERTIES
-    ENVIRONMENT SIMULATION_STEPS=${sanitizer_steps_${LAPSE_SANITIZER}})
+# The longest of the tests that take one processor begin first. Instrumented code is ten to fifty times slower; what it is
+# for shows within fewer steps. All is done by one thread: races are for simulation_threads.
+if(LAPSE_SANITIZER STREQUAL "address")
+  set_tests_properties(address.simulation PROPERTIES COST 80 ENVIRONMENT SIMULATION_STEPS=30000)
+elseif(NOT LAPSE_SANITIZER)
+  set_tests_properties(simulation PROPERTIES COST 80)
 endif()

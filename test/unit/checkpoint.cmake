@@ -2,6 +2,9 @@ lapse_test(test_checkpoint
   SOURCES checkpoint_files.cpp checkpoint_flips.cpp checkpoint_folder.cpp checkpoint_golden.cpp checkpoint_manifest.cpp checkpoint_shard.cpp
     checkpoint_shard_damage.cpp
   DEPENDS lapse::checkpoint fmt::fmt)
+if(LAPSE_SANITIZER STREQUAL "thread")
+  return()  # Nothing of it has threads.
+endif()
 target_compile_definitions(test_checkpoint PRIVATE
   LAPSE_GOLDEN_CHECKPOINTS="${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_golden")
 

@@ -5,19 +5,14 @@ lapse_test(test_io
   SOURCES
     io_damaged_files.cpp
     io_documentation.cpp
-    io_file_descriptor.cpp
     io_file_parts.cpp
-    io_input_stream.cpp
-    io_line_reader.cpp
     io_npy.cpp
-    io_prefetching_loader.cpp
     io_rating_file.cpp
-    io_shared_inputs.cpp
     io_shuffle_buffer.cpp
     io_triple_file.cpp
     io_utf8.cpp
-    io_vocabulary.cpp
     io_zipf_matrix.cpp
+  THREADED io_file_descriptor.cpp io_input_stream.cpp io_line_reader.cpp io_prefetching_loader.cpp io_shared_inputs.cpp io_vocabulary.cpp
   DEPENDS lapse::io fmt::fmt ZLIB::ZLIB LibLZMA::LibLZMA PkgConfig::zstd)
 
 # The library as it is built without zlib, liblzma and libzstd.

@@ -6,5 +6,5 @@ lapse_test(test_word_vectors
     word_vectors_evaluation.cpp
     word_vectors_file.cpp
     word_vectors_options.cpp
-    word_vectors_threads.cpp
+  THREADED word_vectors_threads.cpp
   DEPENDS lapse::app_word_vectors lapse::io CLI11::CLI11 fmt::fmt)

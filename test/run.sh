@@ -2,7 +2,8 @@
 # run.sh [quick|mpich] [arguments of ctest, such as --tests-regex test_core]: builds everything and runs all tests.
 #
 # Without quick: the whole project without sanitizers, the library, unit and simulation tests also with AddressSanitizer
-# and ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each build is an entry too.
+# and (where tests have threads) ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each
+# build is an entry too, and which fails where a label or a build takes longer than test/budgets.json allows.
 # With quick: the build without sanitizers; of its tests those without MPI (unit, simulation) and those on one or two ranks
 # of one host. For work in progress: after a build it takes less than three minutes on two cores.
 # With mpich: the build with MPICH in place of Open MPI, and its tests with MPI on one host. Otherwise only a few of them run,
@@ -44,12 +45,14 @@ all=build/all
 [[ $quick == false ]] || all=build/quick
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"
+built=()  # "<preset>": <seconds>
 
 build() {  # <preset> <targets>: with all tests of the build but those of MPICH, which have the same names
   local result=false start=$SECONDS
   step "Build with preset $1, target $2"
   # shellcheck disable=SC2086  # several words
   cmake --preset "$1" && cmake --build --preset "$1" --target $2 --parallel "$jobs" -- -k 0 && result=true
+  built+=("\"$1\": $((SECONDS - start))")
   echo "Build with preset $1: $((SECONDS - start)) s, $([[ $result == true ]] && echo succeeded || echo FAILED)"
   {
     echo "add_test([=[build.$1]=] $result)"
@@ -80,6 +83,13 @@ fi
 {
   echo "add_test([=[mpich]=]$(printf ' [=[%s]=]' "${slice[@]}"))"
   echo "set_tests_properties([=[mpich]=] PROPERTIES LABELS mpi TIMEOUT 180 PROCESSORS 2 SKIP_REGULAR_EXPRESSION ^SKIPPED)"
+} >>"$all/CTestTestfile.cmake"
+
+# Last, and alone: what all of it has taken.
+(IFS=,; echo "{${built[*]}}") >"$all/builds.json"
+{
+  echo "add_test([=[budgets]=] python3 -B [=[$source_folder/test/budgets.py]=] [=[$source_folder/$all]=])"
+  echo "set_tests_properties([=[budgets]=] PROPERTIES LABELS build COST -1e9 RUN_SERIAL TRUE TIMEOUT 60)"
 } >>"$all/CTestTestfile.cmake"
 
 step "All tests; times per tier stand in the label summary at the end"

@@ -56,6 +56,13 @@ function(lapse_add_test name)
     ${ARG_PROPERTIES})
 endfunction()
 
+# What tests are compiled with, in builds that are for tests only (warnings are errors there): less time for their own
+# sources, which run once. The libraries are as users have them.
+set(LAPSE_TEST_OPTIONS "")
+if(LAPSE_WARNINGS_AS_ERRORS AND NOT LAPSE_SANITIZER)
+  set(LAPSE_TEST_OPTIONS -O1)
+endif()
+
 # lapse_processors(<variable> <ranks>): what a test takes of the machine. Those of one rank run side by side.
 function(lapse_processors variable ranks)
   if(ranks EQUAL 1)
@@ -85,6 +92,7 @@ function(lapse_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_precompile_headers(${name} REUSE_FROM lapse_test_main)
+  target_compile_options(${name} PRIVATE ${LAPSE_TEST_OPTIONS})
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})
     # The script that prints stacks ends the test; ctest's own limit is for the script.

@@ -13,7 +13,7 @@ namespace lapse::io {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 16;
+constexpr std::size_t kFirstIdSlots = 16;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::size_t IdIndex::slot_of(std::uint64_t id) const {
 }
 
 void IdIndex::fill_slots() {
-  slots_.assign(std::bit_ceil(std::max(kFirstSlots, 2 * (ids_.size() + 1))), kFree);
+  slots_.assign(std::bit_ceil(std::max(kFirstIdSlots, 2 * (ids_.size() + 1))), kFree);
   for (std::size_t i = 0; i < ids_.size(); ++i) slots_[slot_of(ids_[i])] = static_cast<Index>(i);
 }
 

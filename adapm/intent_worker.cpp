@@ -51,7 +51,7 @@ class KeysInMemory final : public UsableKeys {
 }  // namespace
 
 IntentWorker::IntentWorker(lapse::Worker& worker, IntentHandle intents)
-    : lapse::Worker(worker.core().phase(), worker.core().endpoint()), IntentHandle(std::move(intents)) {
+    : lapse::Worker(worker.core().seat()), IntentHandle(std::move(intents)) {
   if (!wants_keys(technique())) return;
   round_ = std::make_unique<lapse::RoundRequest>();
   round_->handler = &core().phase().protocol.replication();

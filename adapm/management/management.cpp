@@ -74,9 +74,10 @@ void Management::end_phase() {
 }
 
 IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) const {
-  rounds_.worker(worker.local_index())->use_clock(worker.core().endpoint().clock());
-  return {rounds_.worker(worker.local_index()), phase,         technique_,
-          worker.core().phase().server,         worker.rank(), worker.index()};
+  lapse::WorkerEndpoint& slot = worker.core().endpoint();
+  rounds_.worker(slot.local_index())->use_clock(slot.clock());
+  return {rounds_.worker(slot.local_index()), phase,         technique_,
+          worker.core().phase().server,       worker.rank(), worker.index()};
 }
 
 void Management::check_server(const TableHandle& table, const char* what) const {

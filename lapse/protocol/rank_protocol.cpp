@@ -25,8 +25,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       synchronization_(registry_, outbox(), replication_),
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
-      worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
-                         [this] { registry_.wake_workers(); }),
+      groups_(registry_, outbox()),
       stall_inquiry_(registry_, outbox(), replication_, synchronization_),
       stop_requests_(*this, registry_, outbox()),
       termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }) {
@@ -37,7 +36,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
   add(synchronization_);
   add(localize_requests_);
   add(leases_);
-  add(worker_collective_);
+  add(groups_);
   add(stall_inquiry_);
   add(stop_requests_);
   // Last: at the end of a turn it counts the frames that the other modules have appended.

@@ -5,7 +5,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
-#include "lapse/protocol/group/collective.hpp"
+#include "lapse/protocol/group/rank_groups.hpp"
 #include "lapse/protocol/group/stop_requests.hpp"
 #include "lapse/protocol/group/termination_detection.hpp"
 #include "lapse/protocol/host/module_host.hpp"
@@ -46,7 +46,7 @@ class RankProtocol final : public ModuleHost {
   const Replication& replication() const { return replication_; }
   Synchronization& synchronization() { return synchronization_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
-  Collective& worker_collective() { return worker_collective_; }
+  RankGroups& groups() { return groups_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
   StopRequests& stop_requests() { return stop_requests_; }
   const StopRequests& stop_requests() const { return stop_requests_; }
@@ -68,7 +68,7 @@ class RankProtocol final : public ModuleHost {
   Synchronization synchronization_;
   LocalizeRequests localize_requests_;
   Leases leases_;
-  Collective worker_collective_;
+  RankGroups groups_;
   StallInquiry stall_inquiry_;
   StopRequests stop_requests_;
   TerminationDetection termination_;

@@ -7,6 +7,7 @@
 #include "lapse/core/option_sources.hpp"
 #include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/function.hpp"
+#include "lapse/ps/groups.hpp"
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/server/parameter_server_impl.hpp"
 #include "lapse/transport/mpi/library/shared_options_file.hpp"
@@ -94,6 +95,10 @@ const RegisteredFunction& ParameterServer::register_function(RegisteredFunction 
 
 void ParameterServer::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   impl_->run_workers(workers, f);
+}
+
+std::vector<GroupEnd> ParameterServer::run_groups(std::span<const GroupPart> groups) {
+  return impl_->run_groups(groups);
 }
 
 void ParameterServer::run_here(const std::function<void(Worker&)>& f) {

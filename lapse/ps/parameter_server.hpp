@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,8 @@
 namespace lapse {
 
 class AttachedWorker;
+struct GroupEnd;
+struct GroupPart;
 class IntentSource;
 class KeyObserver;
 class ManagementPolicy;
@@ -110,6 +113,12 @@ class LAPSE_EXPORT ParameterServer {
   // throws PeerFailed with its text, and the server can only be asked for statistics and closed.
   // MpiStateError where MPI was initialised with MPI_THREAD_SINGLE.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+
+  // Collective. Runs several groups of workers at the same time (groups.hpp): each has its own collective
+  // calls, its own failure and its own numbers of workers. `groups`: as many on every rank, each with a worker
+  // on some rank. Returns when all workers have returned, with how each group has ended. A worker that throws
+  // ends its group alone. Throws as run_workers.
+  std::vector<GroupEnd> run_groups(std::span<const GroupPart> groups);
 
   // --- in place of run_workers, as each rank likes (docs/application-threads.md) ---
 

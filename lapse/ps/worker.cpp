@@ -20,11 +20,11 @@ bool has_limits(const TableHandle& table) {
 
 }  // namespace
 
-Worker::Worker(const Phase& phase, WorkerEndpoint& endpoint)
+Worker::Worker(const Seat& seat)
     // An observer sees the accesses that go through the core.
-    : gate_(phase.observer == nullptr ? phase.server : nullptr, endpoint.unanswered().count(),
-            endpoint.counters().data()),
-      core_(std::make_unique<WorkerCore>(phase, endpoint, gate_)) {}
+    : gate_(seat.phase.observer == nullptr ? seat.phase.server : nullptr, seat.slot.unanswered().count(),
+            seat.slot.counters().data()),
+      core_(std::make_unique<WorkerCore>(seat, gate_)) {}
 
 Worker::~Worker() = default;
 
@@ -39,7 +39,7 @@ std::size_t Worker::count() const {
   return core_->phase().workers;
 }
 std::size_t Worker::local_index() const {
-  return core_->endpoint().local_index();
+  return core_->seat().local_index();
 }
 std::size_t Worker::local_count() const {
   return core_->phase().local_workers;

@@ -24,9 +24,8 @@ namespace lapse {
 
 class Lease;
 class LeaseKeys;
-struct Phase;
 struct RegisteredFunction;
-class WorkerEndpoint;
+struct Seat;
 template <Element T, class Argument, class Result>
 class Function;
 
@@ -58,7 +57,7 @@ enum class Locality : std::uint8_t {
 // also a call that only touches memory.
 class LAPSE_EXPORT Worker {
  public:
-  Worker(const Phase& phase, WorkerEndpoint& endpoint);
+  explicit Worker(const Seat& seat);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

@@ -74,7 +74,7 @@ for library in lapse adapm lapse_io lapse_c ${has_fortran:+lapse_fortran}; do
   nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^((_ZNK?|_ZT[VIS]N)(5lapse|5adapm)|__lapse_|lapse_[a-z_0-9]+$)' >names || true
   [[ ! -s names ]] || fail "lib$library.so shows $(head -3 names)"
 done
-[[ $(nm -D --defined-only "$libraries/liblapse.so") != *WorkerPool* ]] || fail "liblapse.so shows inner parts"
+[[ $(nm -D --defined-only "$libraries/liblapse.so") != *SlotThreads* ]] || fail "liblapse.so shows inner parts"
 
 configure() {  # <folder> <options ...>
   local into=$1

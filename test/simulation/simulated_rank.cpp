@@ -40,7 +40,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
       // Where workers do not carry out their calls themselves, they only submit; who drives the engine is
       // decided from outside.
       engine_(transport_, protocol_, {.idle = {}, .helping = scenario.direct_calls, .polling = true}),
-      group_(protocol_, engine_),
+      group_(protocol_, engine_, protocol_.groups().all()),
       phase_{.server = this,
              .protocol = protocol_,
              .engine = engine_,
@@ -79,7 +79,7 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   const Table<std::int64_t> assignments(table(1), this);
   const CountFunction<double> function(*protocol_.registry().functions()[0], this);
   WorkerEndpoint& endpoint = *protocol_.registry().workers()[index - phase_.first_worker];
-  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(Seat{phase_, endpoint}));
   TableShape plain = scenario.shape;
   plain.own_lengths = false;
   if (histories.refusals) {
@@ -95,7 +95,7 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
   LeasePlay::WrongCall wrong_call;
   if (scenario.holders_wait) {
-    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
+    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(Seat{phase_, endpoint}));
     wrong_call = [&shadow, counters, shape = scenario.shape](Key key) {
       return std::make_unique<PendingCall>(shadow.localize(counters, shape.name(key)));
     };

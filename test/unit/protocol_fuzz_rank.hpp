@@ -58,7 +58,7 @@ class FuzzRank {
     protocol_.replication().set_times({.interval = std::nullopt, .credit_bytes = 200});
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
-    protocol_.worker_collective().start(all, self, &combine_contributions);
+    protocol_.groups().all().collective().start(all, self, &combine_contributions);
     protocol_.termination().start();
   }
 
@@ -241,12 +241,12 @@ class FuzzRank {
 
   // The rank's workers add up two numbers; those of its last call have the sums.
   void collective_call() {
-    const Collective& collective = protocol_.worker_collective();
+    const Collective& collective = protocol_.groups().all().collective();
     const ReductionHeader call{.kind = ReductionHeader::Kind::reduce_int64, .elements = 2};
     if (collective.completed_rounds() > std::exchange(rounds_, collective.completed_rounds()))
       std::ranges::copy(result_elements(collective.result(), call), sums_->begin());
     contribution_.bytes = make_contribution(call, *sums_);
-    protocol_.worker_collective().handle_submission(contribution_);
+    protocol_.groups().all().collective().handle_submission(contribution_);
     protocol_.end_turn();
   }
 

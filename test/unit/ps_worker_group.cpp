@@ -16,12 +16,11 @@ struct TwoWorkers {
   Router router;
   RankProtocol protocol{network.endpoint(Rank(0)), router};
   ProgressEngine engine{network.endpoint(Rank(0)), protocol, {}};
-  WorkerGroup group{protocol, engine};
+  WorkerGroup group{protocol, engine, protocol.groups().all()};
 
   TwoWorkers() {
     protocol.registry().prepare_workers(2, 0);
-    protocol.worker_collective().start({Rank(0)}, Rank(0), &combine_contributions, &is_returned, {});
-    group.start(2);
+    group.start(2, {Rank(0)});
   }
 };
 

@@ -12,6 +12,7 @@ void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction:
                        std::function<void(const Bytes&)> take_result) {
   progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
+  rounds_at_start_ = completed_rounds();
   is_end_ = std::move(is_end);
   take_result_ = std::move(take_result);
   const auto found = std::find(participants_.begin(), participants_.end(), self);
@@ -32,6 +33,7 @@ void Collective::handle_frame(Rank from, const FrameHeader& header, const std::b
   if (!tree_ || position == participants_.end()) {
     throw ProtocolError("a collective call of a rank that takes no part in it");
   }
+  if (header.table != round()) throw ProtocolError("a collective call of another round than this rank's");
   const auto sender = static_cast<std::int32_t>(position - participants_.begin());
   Bytes bytes(records, records + std::size_t{header.count} * header.record_bytes);
   if (static_cast<FrameKind>(header.kind) == frames_[0].kind) {
@@ -66,7 +68,8 @@ void Collective::send(const FrameSpec& frame, Rank to, const Bytes& bytes) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(frame.kind);
   header.record_bytes = static_cast<std::uint32_t>(bytes.size());
-  header.operation = completed_rounds();
+  header.operation = number_;
+  header.table = round();
   std::byte* record = outbox_.append(to, header);
   if (!bytes.empty()) std::memcpy(record, bytes.data(), bytes.size());
 }

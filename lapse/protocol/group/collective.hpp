@@ -25,9 +25,12 @@ struct Contribution : Submission {
 // of the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
 class Collective final : public ProtocolModule {
  public:
-  // `up` and `down` are the kinds of frames of this sequence. The engine calls `completed` after each round.
-  Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
+  // `up` and `down` are the kinds of frames of this sequence, `number` is what its frames carry where several
+  // sequences share the kinds. The engine calls `completed` after each round.
+  Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed,
+             std::uint64_t number = 0)
       : outbox_(outbox),
+        number_(number),
         frames_{{{up, FrameUse::other}, {down, FrameUse::other}}},
         completed_(std::move(completed)) {}
 
@@ -52,16 +55,20 @@ class Collective final : public ProtocolModule {
  private:
   void advance(std::optional<Bytes> combined) LAPSE_REQUIRES(progress_role);
   void finish(Bytes result) LAPSE_REQUIRES(progress_role);
+  // What frames carry: the low bits of the number of the round since start().
+  std::uint32_t round() const { return static_cast<std::uint32_t>(completed_rounds() - rounds_at_start_); }
   void send(const FrameSpec& frame, Rank to, const Bytes& bytes) LAPSE_REQUIRES(progress_role);
 
   // constant
   Outbox& outbox_;
+  const std::uint64_t number_;
   std::array<FrameSpec, 2> frames_;  // up and down
   std::function<void()> completed_;
   // constant during a phase
   std::vector<Rank> participants_;
   std::function<bool(const Bytes&)> is_end_;
   std::function<void(const Bytes&)> take_result_;
+  std::uint64_t rounds_at_start_ = 0;
   // guarded by the progress lock
   std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);
   // published by rounds_

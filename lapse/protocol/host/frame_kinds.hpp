@@ -67,6 +67,7 @@ enum class FrameKind : std::uint16_t {
   sync_answer = 48,
   stop_request = 49,  // workers of every rank should return
   credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
+  group_failed = 51,  // a worker of a group has failed; why
 };
 
 // As the enumerator; "unknown" where there is none. The compiler warns of an enumerator that is missing here.
@@ -172,6 +173,8 @@ constexpr std::string_view frame_name(std::size_t kind) {
       return "stop_request";
     case FrameKind::credit:
       return "credit";
+    case FrameKind::group_failed:
+      return "group_failed";
   }
   return "unknown";
 }

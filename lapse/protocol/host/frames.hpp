@@ -30,18 +30,18 @@ struct FrameHeader {
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
-  std::uint32_t table = 0;
+  std::uint32_t table = 0;  // collectives: the low bits of the number of the round
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;
-  // operations and requests within a domain: rank of the requester; poison and failures: the rank that
-  // failed; push_run: the bits of the scale; answers to runs: number of the first item
+  // operations and requests within a domain: rank of the requester; poison, group_failed and failures: the
+  // rank that failed; push_run: the bits of the scale; answers to runs: number of the first item
   std::int32_t origin = 0;
   // localize: requester; instruct: new owner; refuse: home; answers: domain that executed; runs: number of
   // the first item, after which they are consecutive; on, delta, off, want, unwant: domain that wants the
   // key; snapshot, offer, refuse_copy, refresh, acknowledge: owner
   std::int32_t domain = 0;
-  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
-  // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
+  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives and
+  // group_failed: number of the group of workers; inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
   // answered
   std::uint64_t operation = 0;
 

@@ -56,21 +56,20 @@ KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInqu
   return answer;
 }
 
-WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_calls) const {
+WorkerInquiryAnswer StallInquiry::answer_about_workers(const WorkerInquiryRecord& inquiry) const {
   WorkerInquiryAnswer answer;
   answer.unsynced = answer_about_sync();
   const std::span workers = std::span(registry_.workers()).first(registry_.workers_of_phase());
   const auto attached = [](const auto& worker) { return worker->activity() != WorkerActivity::detached; };
-  if (collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
+  if (inquiry.collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
     return answer;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    const WorkerEndpoint& worker = *workers[i];
-    if (worker.collective_calls() >= collective_calls) continue;
+  for (const auto& worker : workers) {
+    if (worker->seat().group != inquiry.group || worker->collective_calls() >= inquiry.collective_calls)
+      continue;
     ++answer.absent;
     if (answer.listed == WorkerInquiryAnswer::kListed) continue;
-    answer.workers[answer.listed++] = {
-        .number = static_cast<std::uint32_t>(registry_.first_worker_of_phase() + i),
-        .activity = static_cast<std::uint32_t>(worker.activity())};
+    answer.workers[answer.listed++] = {.number = static_cast<std::uint32_t>(worker->seat().number),
+                                       .activity = static_cast<std::uint32_t>(worker->activity())};
   }
   return answer;
 }

@@ -81,10 +81,12 @@ void StallInquiry::handle_submission(Submission& submission) {
                     .unanswered = std::vector<std::uint32_t>(static_cast<std::size_t>(registry_.ranks()))});
   Asked& asked = asked_.back();
   if (question.detached) {
-    ask_about_workers(asked, WorkerInquiryRecord::kDetached);
+    ask_about_workers(asked, {.collective_calls = WorkerInquiryRecord::kDetached});
   } else if (question.collective_calls) {
-    take_worker_answer(asked, registry_.self(), answer_about_workers(*question.collective_calls));
-    ask_about_workers(asked, *question.collective_calls);
+    const WorkerInquiryRecord inquiry{.collective_calls = *question.collective_calls,
+                                      .group = question.group};
+    take_worker_answer(asked, registry_.self(), answer_about_workers(inquiry));
+    ask_about_workers(asked, inquiry);
   } else {
     choose_keys(question);
     for (std::uint32_t item = 0; item < question.keys.size(); ++item) {
@@ -154,12 +156,12 @@ void StallInquiry::ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bo
   ++asked.all_unanswered;
 }
 
-void StallInquiry::ask_about_workers(Asked& asked, std::uint64_t collective_calls) {
+void StallInquiry::ask_about_workers(Asked& asked, const WorkerInquiryRecord& inquiry) {
   if (std::exchange(asked.asked_every_rank, true)) return;
   const FrameHeader header = inquiry_header(FrameKind::worker_inquiry, asked.number);
   for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
     if (rank == registry_.self().value()) continue;
-    outbox_.append_record(Rank(rank), header, WorkerInquiryRecord{collective_calls});
+    outbox_.append_record(Rank(rank), header, inquiry);
     ++asked.unanswered[static_cast<std::size_t>(rank)];
     ++asked.all_unanswered;
   }
@@ -200,7 +202,7 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
   if (low_half(standing.role) == LowHalf::arrival || standing.role == Role::upgrading) {
     search_key(asked, answer.item);
   } else if (!standing.leased) {
-    ask_about_workers(asked, 0);
+    ask_about_workers(asked, {});
   }
 }
 
@@ -278,7 +280,7 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
       case FrameKind::worker_inquiry: {
         const auto record = inquiry_record<WorkerInquiryRecord>(header, records, i);
         outbox_.append_record(from, inquiry_header(FrameKind::worker_inquiry_answer, header.operation),
-                              answer_about_workers(record.collective_calls));
+                              answer_about_workers(record));
         break;
       }
       case FrameKind::key_inquiry_answer: {

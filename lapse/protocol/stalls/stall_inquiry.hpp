@@ -48,14 +48,15 @@ struct KeyInquiryAnswer {
 };
 static_assert(sizeof(KeyInquiryAnswer) == 40);
 
-// worker_inquiry: which workers have made fewer collective calls? With 0, no worker has: a sign of life is
+// worker_inquiry: which workers of the group have made fewer collective calls? With 0, no worker has: a sign of life is
 // asked for. With kDetached: which workers are detached, where all of the rank are?
 struct WorkerInquiryRecord {
   static constexpr std::uint64_t kDetached = UINT64_MAX;
 
   std::uint64_t collective_calls = 0;
+  std::uint64_t group = kAllWorkers;
 };
-static_assert(sizeof(WorkerInquiryRecord) == 8);
+static_assert(sizeof(WorkerInquiryRecord) == 16);
 
 // worker_inquiry_answer.
 struct WorkerInquiryAnswer {
@@ -129,7 +130,7 @@ class StallInquiry final : public ProtocolModule {
   // `here`: as the rank that serves the key for the worker's domain.
   void ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bool here = false)
       LAPSE_REQUIRES(progress_role);
-  void ask_about_workers(Asked& asked, std::uint64_t collective_calls) LAPSE_REQUIRES(progress_role);
+  void ask_about_workers(Asked& asked, const WorkerInquiryRecord& inquiry) LAPSE_REQUIRES(progress_role);
   void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer) LAPSE_REQUIRES(progress_role);
   // Asks the domains other than the recorded owner where the key is.
   void search_key(Asked& asked, std::uint32_t item) LAPSE_REQUIRES(progress_role);
@@ -141,7 +142,7 @@ class StallInquiry final : public ProtocolModule {
   KeyInquiryAnswer answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry) const
       LAPSE_REQUIRES(progress_role);
   UnsyncedRecord answer_about_sync() const LAPSE_REQUIRES(progress_role);
-  WorkerInquiryAnswer answer_about_workers(std::uint64_t collective_calls) const
+  WorkerInquiryAnswer answer_about_workers(const WorkerInquiryRecord& inquiry) const
       LAPSE_REQUIRES(progress_role);
 
   // Null when the question has ended.

@@ -6,8 +6,8 @@
 
 namespace lapse {
 
-// Thread safety: add and require_none by the worker; finish, close and require_some by the holder of the
-// progress lock; the questions by both. Each counter has one writer, so that neither needs an atomic
+// Thread safety: add and require_none by the worker; finish, close, open and require_some by the holder of
+// the progress lock; the questions by both. Each counter has one writer, so that neither needs an atomic
 // read-modify-write.
 //
 // Invariant: the difference of the counters is the total, with two bits above it:
@@ -29,8 +29,13 @@ class UnansweredCount {
   void finish(std::uint32_t items) {
     answered_.store(answered_.load(std::memory_order_relaxed) + items, std::memory_order_release);
   }
-  // Once: is_clear() is false from now on.
-  void close() { finish(kClosedBit); }
+  // is_clear() is false until open().
+  void close() {
+    if (!is_closed()) finish(kClosedBit);
+  }
+  void open() {
+    if (is_closed()) finish(kClosedBit);
+  }
   // In turns, the first by the engine: it adds the bit to the difference, and the worker subtracts it.
   void require_some() { finish(-kRequiredBit); }
   void require_none() { add(-kRequiredBit); }
@@ -39,6 +44,7 @@ class UnansweredCount {
   static constexpr std::uint32_t kClosedBit = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kRequiredBit = std::uint32_t{1} << 30;
 
+  bool is_closed() const { return (difference() & kClosedBit) != 0; }
   std::uint32_t difference() const {
     const std::uint32_t done = answered_.load(std::memory_order_acquire);
     return submitted_.load(std::memory_order_relaxed) - done;

@@ -23,12 +23,11 @@ void Registry::prepare_workers(std::size_t workers, std::size_t first) {
   while (workers_.size() < workers) {
     workers_.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(workers_.size())));
   }
-  for (const auto& worker : workers_) {
-    worker->count_tables(tables_.size());
-    worker->begin_phase();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->count_tables(tables_.size());
+    workers_[i]->take_seat({.group = kAllWorkers, .number = first + i});
   }
   workers_of_phase_ = workers;
-  first_worker_of_phase_ = first;
 }
 
 void Registry::wake_workers() const {
@@ -36,7 +35,7 @@ void Registry::wake_workers() const {
 }
 
 void Registry::stop_workers() const {
-  for (const auto& worker : workers_) worker->rank_failed();
+  for (const auto& worker : workers_) worker->failed();
 }
 
 TableShard& Registry::table(std::uint32_t number) const {

@@ -30,7 +30,8 @@ class Registry {
   // Gives the function its number.
   const RegisteredFunction& add(RegisteredFunction function);
   // Before a phase of `workers` workers of this rank, of which the first has number `first` among those of
-  // all ranks: ensures that there are endpoints for them, each with counters for all tables.
+  // all ranks: ensures that there are endpoints for them, each with counters for all tables. They are in
+  // group 0 until they are seated in another.
   void prepare_workers(std::size_t workers, std::size_t first = 0);
 
   // Any thread.
@@ -46,7 +47,6 @@ class Registry {
 
   // Of the workers, the first so many take part in the phase.
   std::size_t workers_of_phase() const { return workers_of_phase_; }
-  std::size_t first_worker_of_phase() const { return first_worker_of_phase_; }
 
   // --- lookups by the numbers of a message; each throws ProtocolError for an illegal number
 
@@ -66,7 +66,6 @@ class Registry {
   std::vector<std::unique_ptr<RegisteredFunction>> functions_;
   std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
   std::size_t workers_of_phase_ = 0;
-  std::size_t first_worker_of_phase_ = 0;
 };
 
 // Called for every record of a message.

@@ -73,8 +73,9 @@ struct StallQuestion : Submission {
   // When it was asked: it may be answered only when the worker waits for something else.
   Clock::time_point asked{};
   // The question: the keys that the worker waits for; or the workers that have made fewer than so many
-  // collective calls in this phase; or, without a worker, the workers of ranks of which none has a thread.
+  // collective calls in their group; or, without a worker, the workers of ranks of which none has a thread.
   std::optional<std::uint32_t> collective_calls;
+  std::uint64_t group = 0;  // of these workers
   bool detached = false;
   bool synced = false;  // it waits, also, until copies are synced: which ranks are not?
 

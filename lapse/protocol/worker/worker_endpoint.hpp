@@ -23,6 +23,11 @@ namespace lapse {
 
 struct StallQuestion;
 
+// Number of a group of workers. Those of groups that run at the same time differ, and none is used again.
+using GroupNumber = std::uint64_t;
+// The group of all workers of a phase without groups.
+inline constexpr GroupNumber kAllWorkers = 0;
+
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:
@@ -93,8 +98,8 @@ class WorkerEndpoint {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
     leave(operation, items);
   }
-  // Some rank has failed: wakes the worker, and ends its direct accesses to memory. Once.
-  void rank_failed() LAPSE_REQUIRES(progress_role) {
+  // Some rank has failed, or a worker of its group: wakes the worker, and ends its direct accesses to memory.
+  void failed() LAPSE_REQUIRES(progress_role) {
     unanswered_.close();
     bell_.ring();
   }
@@ -107,11 +112,21 @@ class WorkerEndpoint {
 
   // --- what it does; read by any thread
 
+  // What the worker is in its group.
+  struct Seat {
+    GroupNumber group = kAllWorkers;
+    std::uint64_t number = 0;  // among the workers of the group
+  };
   // Between phases.
-  void begin_phase() {
+  void take_seat(const Seat& seat) {
+    progress_role.assert_held();  // No engine runs.
+    seat_ = seat;
+    unanswered_.open();
     activity_.store(WorkerActivity::application, std::memory_order_relaxed);
     collective_calls_.store(0, std::memory_order_relaxed);
   }
+  // Constant during a phase.
+  const Seat& seat() const { return seat_; }
   WorkerActivity activity() const { return activity_.load(std::memory_order_relaxed); }
   void set_activity(WorkerActivity activity) {
     activity_.store(activity, std::memory_order_relaxed);
@@ -119,7 +134,7 @@ class WorkerEndpoint {
   }
   // How often it has ceased to run code of the application.
   std::uint32_t waits() const { return waits_.load(std::memory_order_relaxed); }
-  // How many collective calls it has made in this phase.
+  // How many collective calls it has made in its seat.
   std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
   void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
   // The worker's one question why it waits; made by the first call.
@@ -159,6 +174,8 @@ class WorkerEndpoint {
  private:
   // constant
   std::uint32_t local_index_;
+  // constant during a phase
+  Seat seat_;
   // self-synchronised
   std::atomic<std::uint32_t> open_{0};
   std::atomic<std::uint64_t> open_bytes_{0};

@@ -38,6 +38,8 @@ class LeaseTaker {
   void begin_release();  // of the lease that the worker holds
   // Whether the release is complete; before, no further lease can be taken.
   bool released() const;
+  // The engine has the request, or has granted it.
+  bool requested() const { return stage_ == Stage::requested; }
 
  private:
   enum class Stage : std::uint8_t {

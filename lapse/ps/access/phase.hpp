@@ -1,4 +1,4 @@
-// What the workers of one rank share while a phase runs.
+// What the workers of a group on one rank share while a phase runs, and the seat of one of them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ namespace lapse {
 class KeyObserver;
 class StallReports;
 
-// References to what the server owns, and the workers that were agreed on. Constant during the phase.
+// References to what the server owns, and the workers that were agreed on: those of one group, where the
+// phase has several. Constant during the phase.
 struct Phase {
   const void* server = nullptr;  // whose tables may be used
   RankProtocol& protocol;
@@ -26,11 +27,22 @@ struct Phase {
   const Options& options;
   Rank rank;
   std::int32_t ranks = 1;
-  std::size_t first_worker = 0;     // index of this rank's first worker among all
+  std::size_t first_worker = 0;     // index of this rank's first worker in the group
   std::size_t local_workers = 0;    // of this rank
   std::size_t workers = 0;          // of all ranks
+  std::size_t first_slot = 0;       // of this rank's first worker
   StallReports* stalls = nullptr;   // null: waits are not reported
   KeyObserver* observer = nullptr;  // null: none
+};
+
+// A worker's place in its group, and the slot whose thread, operations and counters it uses.
+struct Seat {
+  const Phase& phase;
+  WorkerEndpoint& slot;
+
+  // Among the workers of the group on this rank, and among all of them.
+  std::size_t local_index() const { return slot.local_index() - phase.first_slot; }
+  std::size_t index() const { return phase.first_worker + local_index(); }
 };
 
 }  // namespace lapse

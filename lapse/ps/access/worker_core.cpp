@@ -14,6 +14,7 @@
 #include "lapse/ps/access/lease_taker.hpp"
 #include "lapse/ps/access/local_access.hpp"
 #include "lapse/ps/access/operation_builder.hpp"
+#include "lapse/ps/groups.hpp"
 #include "lapse/ps/stalls/stall_reports.hpp"
 #include "lapse/ps/stalls/stall_watch.hpp"
 #include "lapse/ps/worker.hpp"
@@ -192,7 +193,18 @@ Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
   check_failure();
   LeaseTaker taker(*this);
   taker.begin(parts);
-  while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
+  while (!taker.advance()) {
+    try {
+      wait_until([&] { return taker.may_advance(); }, "a lease");
+    } catch (const GroupFailed&) {
+      // What was requested comes: it is for another worker to have.
+      if (taker.requested()) {
+        wait_until([&] { return taker.released(); }, "a lease", StallSubject::keys, EndedBy::rank);
+        if (endpoint_.lease_request().failure == nullptr) taker.take();
+      }
+      throw;
+    }
+  }
   return taker.take();
 }
 
@@ -216,15 +228,28 @@ void WorkerCore::let_go() {
 void WorkerCore::end_lease() {
   LeaseTaker taker(*this);
   taker.begin_release();
+  // Where the group has failed, other groups wait for the keys still.
+  phase_.protocol.failure().check();
+  if (!taker.released())
+    wait_until([&] { return taker.released(); }, "the end of its lease", StallSubject::keys, EndedBy::rank);
   check_failure();
-  if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
 }
 
 void WorkerCore::abandon_lease() noexcept {
   try {
     end_lease();
   } catch (const Error&) {
-    // Some rank has failed: no other worker waits for the keys any more.
+    // Where some rank has failed, no other worker waits for the keys any more.
+  }
+}
+
+void WorkerCore::drain() noexcept {
+  try {
+    wait_until([this] { return has_answers() && synced(); }, "the answers to a worker of a failed group",
+               StallSubject::keys, EndedBy::rank);
+    endpoint_.take_failure();
+  } catch (const Error&) {
+    // Some rank has failed: the slot is not used again.
   }
 }
 
@@ -241,9 +266,12 @@ void WorkerCore::wait_for_room(std::size_t keys) {
 }
 
 template <class Done>
-void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject subject) {
+void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject subject, EndedBy ended_by) {
   check_call(phase_.server);
   const Failure& failure = phase_.protocol.failure();
+  const auto failed = [&] {
+    return failure.raised() || (ended_by == EndedBy::group && group_failure_.raised());
+  };
   StallWatch watch(phase_.options.stall_report);
   const bool collective = subject == StallSubject::workers || subject == StallSubject::sync_barrier;
   const auto for_whom = collective ? ProgressEngine::WaitFor::workers : ProgressEngine::WaitFor::answers;
@@ -254,16 +282,18 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
     bool stalled = false;
     const BusyGuard guard(gate_, Busy::engine);
     const auto ended = [&] {
-      if (done() || failure.raised() || stalled) return true;
+      if (done() || failed() || stalled) return true;
       stalled = watch.due();
       return stalled;
     };
     phase_.engine.wait(endpoint_.bell(), ended, for_whom);
     if (done()) return;
     failure.check();
+    if (failed()) throw_group_failed();
     if (phase_.stalls != nullptr) {
-      phase_.stalls->report_worker({endpoint_, index(), phase_.protocol.stall_inquiry(), phase_.engine},
-                                   watch.waited(), what, subject, [&] { return done() || failure.raised(); });
+      phase_.stalls->report_worker(
+          {endpoint_, index(), phase_.group.reporter(), phase_.protocol.stall_inquiry(), phase_.engine},
+          watch.waited(), what, subject, [&] { return done() || failed(); });
     }
     watch.restart();
   }
@@ -280,7 +310,7 @@ std::uint64_t WorkerCore::contribute(Bytes contribution) {
   wait_all();
   const BusyGuard guard(gate_, Busy::engine);
   endpoint_.count_collective_call();
-  return phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  return phase_.group.contribute(seat().local_index(), std::move(contribution));
 }
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
@@ -290,12 +320,25 @@ const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
 }
 
 void WorkerCore::sync_barrier(Bytes contribution) {
+  if (!phase_.group.is_all()) return sync_group(std::move(contribution));
   // No detection can be completed before this worker has contributed.
   const TerminationDetection& termination = phase_.protocol.termination();
   const std::uint64_t detection = termination.completed() + 1;
   contribute(std::move(contribution));
   wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
              StallSubject::sync_barrier);
+}
+
+void WorkerCore::sync_group(Bytes contribution) {
+  constexpr std::string_view kWhat = "the other workers of the group at a sync_barrier";
+  // Every operation of the group is answered: a first sync of each rank merges what its domain has changed, a
+  // second one refreshes what its domain reads.
+  const Bytes again = contribution;
+  collective(std::move(contribution), kWhat);
+  for (int sync = 0; sync < 2; ++sync) {
+    if (seat().local_index() == 0) wait_sync();
+    collective(again, kWhat);
+  }
 }
 
 void WorkerCore::wait_sync() {

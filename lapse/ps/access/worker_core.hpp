@@ -38,8 +38,8 @@ enum class Locality : std::uint8_t;
 class WorkerCore {
  public:
   // The gate is the worker's; it outlives the core.
-  WorkerCore(const Phase& phase, WorkerEndpoint& endpoint, WorkerGate& gate)
-      : phase_(phase), endpoint_(endpoint), gate_(gate), arguments_(phase.rank) {}
+  WorkerCore(const Seat& seat, WorkerGate& gate)
+      : phase_(seat.phase), endpoint_(seat.slot), gate_(gate), arguments_(phase_.rank) {}
   ~WorkerCore() { end(); }
   WorkerCore(const WorkerCore&) = delete;
   WorkerCore& operator=(const WorkerCore&) = delete;
@@ -49,8 +49,9 @@ class WorkerCore {
   void end() noexcept;
 
   const Phase& phase() const { return phase_; }
+  Seat seat() const { return {phase_, endpoint_}; }
   Rank rank() const { return phase_.rank; }
-  std::size_t index() const { return phase_.first_worker + endpoint_.local_index(); }
+  std::size_t index() const { return seat().index(); }
   WorkerEndpoint& endpoint() { return endpoint_; }
   const WorkerEndpoint& endpoint() const { return endpoint_; }
   const ArgumentChecks& arguments() const { return arguments_; }
@@ -83,8 +84,12 @@ class WorkerCore {
       refuse_life();
   }
   bool is_left() const { return process_.is_left(); }
-  // Throws PeerFailed when some rank has failed.
-  void check_failure() const { phase_.protocol.failure().check(); }
+  // Throws PeerFailed when some rank has failed, GroupFailed when a worker of its group has.
+  void check_failure() const {
+    phase_.protocol.failure().check();
+    if (group_failure_.raised()) [[unlikely]]
+      throw_group_failed();
+  }
 
   // --- accesses that were admitted ---
 
@@ -128,6 +133,9 @@ class WorkerCore {
   void end_lease();
   // As end_lease, but a failure of some rank only ends the wait.
   void abandon_lease() noexcept;
+  // The group of the worker has failed, and the worker has ended: waits until the engine has nothing of it any
+  // more, so that another worker can have the slot. A failure of some rank only ends the wait.
+  void drain() noexcept;
 
   // --- together ---
 
@@ -155,9 +163,15 @@ class WorkerCore {
   // Waits while so much is in flight that the options, or the limits of what is counted, do not allow a call
   // on so many keys.
   void wait_for_room(std::size_t keys);
+  // Whose failure ends a wait.
+  enum class EndedBy : std::uint8_t { group, rank };
   // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
   template <class Done>
-  void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys);
+  void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys,
+                  EndedBy ended_by = EndedBy::group);
+  [[noreturn]] void throw_group_failed() const;
+  // sync_barrier of a group that is not all workers.
+  void sync_group(Bytes contribution);
   // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
   bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
   // Forgets some of the versions that the worker requires, and that have come.
@@ -168,6 +182,7 @@ class WorkerCore {
   const Phase phase_;  // a copy: the worker may be asked after the phase
   WorkerEndpoint& endpoint_;
   WorkerGate& gate_;
+  const Failure& group_failure_ = phase_.group.failure();
   const OwnProcess process_;
   bool has_ended_ = false;
   const ArgumentChecks arguments_;

@@ -3,6 +3,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/access/worker_core.hpp"
+#include "lapse/ps/groups.hpp"
 
 namespace lapse {
 
@@ -15,6 +16,10 @@ void WorkerCore::end() noexcept {
   endpoint_.orphan_handles();
   gate_.close();
   has_ended_ = true;
+}
+
+void WorkerCore::throw_group_failed() const {
+  throw GroupFailed(group_failure_.origin(), group_failure_.text());
 }
 
 // --- before an access ---

@@ -1,28 +1,43 @@
-// The part that the workers of one rank take together in collective calls.
+// The part that the workers of a group on one rank take together: in collective calls, and when one fails.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/ps/stalls/collective_reporter.hpp"
 #include "lapse/transport/engine/progress_engine.hpp"
 
 namespace lapse {
 
-// Thread safety: contribute by each worker of the phase; start between phases. Contributions of this rank are
-// combined in the order of its workers, whichever worker comes last.
+// Thread safety: contribute and report by each worker of the group; start between phases. Contributions of
+// this rank are combined in the order of its workers, whichever worker comes last.
 class WorkerGroup {
  public:
-  WorkerGroup(RankProtocol& protocol, ProgressEngine& engine)
-      : protocol_(protocol), collective_(protocol.worker_collective()), engine_(engine) {}
+  // `group`: one of the protocol's.
+  WorkerGroup(RankProtocol& protocol, ProgressEngine& engine, RankGroup& group)
+      : protocol_(protocol), group_(group), engine_(engine) {}
 
-  void start(std::size_t workers) {
-    contributions_.assign(workers, {});
-    arrived_.store(0, std::memory_order_relaxed);
-    returned_.store(kNone, std::memory_order_relaxed);
-    mismatch_reported_.store(false, std::memory_order_relaxed);
-  }
+  // `workers` of this rank; `participants`: the ranks with workers of the group, ascending, equal on all.
+  // The engine calls take_result with the result of each collective call.
+  void start(std::size_t workers, std::vector<Rank> participants,
+             std::function<void(const Bytes& result)> take_result = {});
+
+  // The group of all workers: its failures are the server's, and its sync_barrier is that of all ranks.
+  bool is_all() const { return group_.number() == kAllWorkers; }
+  GroupNumber number() const { return group_.number(); }
+  // Of this group alone.
+  const Failure& failure() const { return group_.failure(); }
+  // Of this group, or of some rank.
+  bool failed() const { return protocol_.failure().raised() || failure().raised(); }
+
+  // Ends the group on every rank, unless it has failed already. The report lives until failed().
+  void report(GroupFailureReport& report, std::exception_ptr failure,
+              std::optional<std::uint64_t> worker = {});
 
   // Gives this worker's contribution; the last one of the rank sends the combination off. Returns the number
   // of completed rounds that the caller waits for. Throws CollectiveMismatch, and reports it to all ranks, as
@@ -43,19 +58,22 @@ class WorkerGroup {
   // of this rank waits already.
   void leave(std::uint64_t worker);
 
-  bool completed(std::uint64_t rounds) const { return collective_.completed_rounds() >= rounds; }
+  bool completed(std::uint64_t rounds) const { return completed_rounds() >= rounds; }
   // The combination of the round that was waited for, until this worker contributes again.
-  const Bytes& result() const { return collective_.result(); }
+  const Bytes& result() const { return group_.collective().result(); }
+
+  CollectiveReporter& reporter() { return reporter_; }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   // Throws CollectiveMismatch when the calls differ, and reports it to all ranks.
   void combine(Bytes& into, const Bytes& from);
+  std::uint64_t completed_rounds() const { return group_.collective().completed_rounds(); }
   Rank rank() const { return protocol_.registry().self(); }
 
   RankProtocol& protocol_;
-  Collective& collective_;
+  RankGroup& group_;
   ProgressEngine& engine_;
   std::vector<Bytes> contributions_;
   std::atomic<std::size_t> arrived_{0};
@@ -63,7 +81,8 @@ class WorkerGroup {
   Contribution combined_;
   Contribution end_;
   std::atomic<bool> mismatch_reported_{false};
-  FailureReport mismatch_;
+  GroupFailureReport mismatch_;
+  CollectiveReporter reporter_;
 };
 
 }  // namespace lapse

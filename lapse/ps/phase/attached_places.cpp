@@ -33,34 +33,31 @@ std::size_t AttachedPlaces::take(std::optional<std::size_t> wanted, Rank rank) {
   return place;
 }
 
-AttachedPlace::AttachedPlace(AttachedPlaces& places, const Phase& phase, WorkerEndpoint& endpoint)
-    : places_(places), phase_(phase), endpoint_(endpoint), exceptions_(std::uncaught_exceptions()) {
-  worker_ = std::make_unique<Worker>(phase, endpoint);
-  endpoint.set_activity(WorkerActivity::application);
+AttachedPlace::AttachedPlace(AttachedPlaces& places, const Seat& seat)
+    : places_(places), seat_(seat), exceptions_(std::uncaught_exceptions()) {
+  worker_ = std::make_unique<Worker>(seat);
+  seat.slot.set_activity(WorkerActivity::application);
 }
 
 AttachedPlace::~AttachedPlace() {
-  places_.ended().keep(endpoint_.local_index(), std::move(worker_));
-  endpoint_.set_activity(WorkerActivity::detached);
-  places_.give_back(endpoint_.local_index());
+  places_.ended().keep(seat_.local_index(), std::move(worker_));
+  seat_.slot.set_activity(WorkerActivity::detached);
+  places_.give_back(seat_.local_index());
 }
 
 void AttachedPlace::finish() {
   // A worker that holds a lease cannot wait.
   worker_->end();
-  Worker(phase_, endpoint_).wait_all();
+  Worker(seat_).wait_all();
 }
 
 void AttachedPlace::report(std::exception_ptr failure) noexcept {
+  const Phase& phase = seat_.phase;
   // A failure of another rank is known already.
-  if (phase_.protocol.failure().raised()) return;
-  FailureReport& report = places_.failure(endpoint_.local_index());
-  report.failure = std::move(failure);
-  report.worker = phase_.first_worker + endpoint_.local_index();
-  report.handler = &phase_.protocol.failures();
-  phase_.engine.submit(report);
+  if (phase.group.failed()) return;
+  phase.group.report(places_.failure(seat_.local_index()), std::move(failure), seat_.index());
   // The report is used until it has been carried out.
-  phase_.engine.wait(endpoint_.bell(), [this] { return phase_.protocol.failure().raised(); });
+  phase.engine.wait(seat_.slot.bell(), [&phase] { return phase.group.failed(); });
 }
 
 // --- the worker

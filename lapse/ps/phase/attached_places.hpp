@@ -23,7 +23,7 @@ class AttachedPlaces {
   void open(std::size_t places) {
     const MutexLock guard(mutex_);
     taken_.assign(places, false);
-    failures_ = std::vector<FailureReport>(places);
+    failures_ = std::vector<GroupFailureReport>(places);
     ended_.prepare(places);
     is_open_ = true;
   }
@@ -43,21 +43,21 @@ class AttachedPlaces {
     taken_[place] = false;
   }
   // Of the worker in a place; lives as long as the phase.
-  FailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
+  GroupFailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
   EndedWorkers<Worker>& ended() { return ended_; }
 
  private:
   Mutex mutex_;
   bool is_open_ LAPSE_GUARDED_BY(mutex_) = false;
   std::vector<bool> taken_ LAPSE_GUARDED_BY(mutex_);
-  std::vector<FailureReport> failures_ LAPSE_GUARDED_BY(mutex_);  // each by the worker in its place
-  EndedWorkers<Worker> ended_;                                    // likewise, while places are open
+  std::vector<GroupFailureReport> failures_ LAPSE_GUARDED_BY(mutex_);  // each by the worker in its place
+  EndedWorkers<Worker> ended_;                                         // likewise, while places are open
 };
 
 // A place that was taken, and its worker.
 class AttachedPlace {
  public:
-  AttachedPlace(AttachedPlaces& places, const Phase& phase, WorkerEndpoint& endpoint);
+  AttachedPlace(AttachedPlaces& places, const Seat& seat);
   // The worker has ended, with its operations answered or by a failure; calls of it throw.
   ~AttachedPlace();
   AttachedPlace(const AttachedPlace&) = delete;
@@ -75,8 +75,7 @@ class AttachedPlace {
 
  private:
   AttachedPlaces& places_;
-  const Phase& phase_;
-  WorkerEndpoint& endpoint_;
+  const Seat seat_;
   const OwnProcess process_;
   std::unique_ptr<Worker> worker_;
   int exceptions_;

@@ -55,7 +55,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       threads_(threads),
       protocol_(*transport_, router_),
       engine_(*transport_, protocol_, engine_settings(options, *transport_, threads)),
-      group_(protocol_, engine_),
+      all_workers_(protocol_, engine_, protocol_.groups().all()),
+      runner_(*transport_, process_),
       stalls_(transport_->rank(), options.stall_report, logger_),
       agreement_(*transport_, &stalls_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
@@ -75,6 +76,11 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     logger_.error("{}{}; the phase ends on every rank",
                   worker ? fmt::format("worker {} failed: ", *worker) : std::string(), text);
   });
+  protocol_.groups().set_listener(
+      [this](GroupNumber group, std::optional<std::uint64_t> worker, std::string_view text) {
+        logger_.error("{} of group {} failed: {}; the group ends on every rank",
+                      worker ? fmt::format("worker {}", *worker) : "the workers", group, text);
+      });
   std::set<std::string> ignored;
   for (const auto& names : agreement_.exchange(kMaking, options_.ignored_variables))
     ignored.insert(names.begin(), names.end());

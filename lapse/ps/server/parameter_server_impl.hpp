@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,13 +20,15 @@
 #include "lapse/ps/agreement/agreement.hpp"
 #include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/function.hpp"
+#include "lapse/ps/groups.hpp"
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase/attached_places.hpp"
-#include "lapse/ps/phase/ended_workers.hpp"
+#include "lapse/ps/phase/group_seats.hpp"
 #include "lapse/ps/phase/phase_end_watch.hpp"
+#include "lapse/ps/phase/seat_runner.hpp"
+#include "lapse/ps/phase/slot_threads.hpp"
 #include "lapse/ps/phase/thread_support.hpp"
-#include "lapse/ps/phase/worker_pool.hpp"
 #include "lapse/ps/stalls/stall_reports.hpp"
 #include "lapse/ps/tables/table_maker.hpp"
 
@@ -45,6 +48,7 @@ class ParameterServer::Impl {
   TableShard& create_table(const TableOptions& given, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  std::vector<GroupEnd> run_groups(std::span<const GroupPart> groups);
   void run_here(const std::function<void(Worker&)>& f);
   void start_progress(std::int32_t workers);
   void stop_progress();
@@ -108,12 +112,14 @@ class ParameterServer::Impl {
   };
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
   Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
-  // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws. Throws in a
-  // child alone that fork has made in f: then f has thrown that, or has returned.
-  void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
-                  FailureReport& report);
-  // To every rank.
-  void submit_report(FailureReport& report) noexcept;
+  // The workers of a group on this rank may make collective calls from now on.
+  void begin_group(const Phase& phase, std::vector<Rank> participants);
+  // The numbers of workers of each rank.
+  std::vector<WorkersOfGroups> agree_on_groups(std::span<const GroupPart> groups);
+  // Runs work(slot, report) on the threads of the first `slots` slots, drives the engine meanwhile, and ends
+  // the phase. What work throws ends the child that fork has made in it.
+  void run_slots(std::size_t slots,
+                 const std::function<void(std::size_t slot, GroupFailureReport& report)>& work);
   // A child that fork has made in the function of a worker has left it, on a thread of the server.
   [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
   // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase
@@ -143,13 +149,13 @@ class ParameterServer::Impl {
   // own rules
   RankProtocol protocol_;
   ProgressEngine engine_;
-  WorkerGroup group_;
-  EndedWorkers<Worker> ended_workers_;  // of phases without attached ones
+  WorkerGroup all_workers_;
+  SeatRunner runner_;
   StallReports stalls_;
   Agreement agreement_;
   PrivateRegionAllocator regions_;
   TableMaker maker_;
-  WorkerPool pool_;
+  SlotThreads threads_of_slots_;
   AttachedPlaces places_;
   PhaseEndWatch phase_end_watch_{stalls_, protocol_.stall_inquiry(), engine_};
   Submission stop_report_;
@@ -159,6 +165,7 @@ class ParameterServer::Impl {
   std::optional<Phase> attached_phase_;  // of start_progress; constant while places_ is open
   std::thread server_thread_;            // in such a phase, if this rank has one
   std::atomic<bool> serving_{false};     // it goes on
+  GroupNumber groups_ = kAllWorkers;     // that have begun; equal on all ranks
   std::atomic<bool> running_{false};     // a phase; read by any thread
   std::atomic<bool> closed_{false};      // read by any thread
   bool warned_of_sharing_ = false;

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +74,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   Phase phase{.server = this,
               .protocol = protocol_,
               .engine = engine_,
-              .group = group_,
+              .group = all_workers_,
               .logger = logger_,
               .options = options_,
               .rank = rank(),
@@ -97,53 +99,19 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
     warned_of_sharing_ = call.progress_threads > 0;
   }
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
-  ended_workers_.prepare(phase.local_workers);
-  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
-                                      [this](const Bytes& result) {
-                                        progress_role.assert_held();  // By the engine.
-                                        if (waits_for_sync(result))
-                                          protocol_.termination().detect_within_phase(IdleLevel::synced);
-                                      });
-  group_.start(phase.local_workers);
+  runner_.prepare(phase.local_workers);
+  protocol_.groups().clear();
+  begin_group(phase, std::move(participants));
   protocol_.termination().start();
-  stalls_.begin_phase();
   return phase;
 }
 
-void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_index,
-                                       const std::function<void(Worker&)>& f, FailureReport& report) {
-  WorkerEndpoint& endpoint = *protocol_.registry().workers()[local_index];
-  try {
-    {
-      const TimedRegion region("lapse worker");
-      const EndedWorkers<Worker>::Life life(ended_workers_, local_index, phase, endpoint);
-      f(life.worker());
-      // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
-    }
-    process_.check("the return of the function of a worker");
-    Worker(phase, endpoint).wait_all();
-    group_.leave(phase.first_worker + local_index);
-  } catch (...) {
-    if (is_left()) throw;
-    // A failure that a remote rank has raised is reported already.
-    if (!protocol_.failure().raised()) {
-      report.failure = std::current_exception();
-      report.worker = phase.first_worker + local_index;
-      report.handler = &protocol_.failures();
-      submit_report(report);
-    }
-  }
-  endpoint.set_activity(WorkerActivity::returned);
-}
-
-void ParameterServer::Impl::submit_report(FailureReport& report) noexcept {
-  try {
-    engine_.submit(report);
-  } catch (...) {
-    // The ranks that wait for this one would not know.
-    transport_->abort(fmt::format("rank {}: the report of a failure failed: {}", rank().value(),
-                                  text_of(std::current_exception())));
-  }
+void ParameterServer::Impl::begin_group(const Phase& phase, std::vector<Rank> participants) {
+  const bool is_all = phase.group.is_all();
+  phase.group.start(phase.local_workers, std::move(participants), [this, is_all](const Bytes& result) {
+    progress_role.assert_held();  // By the engine.
+    if (is_all && waits_for_sync(result)) protocol_.termination().detect_within_phase(IdleLevel::synced);
+  });
 }
 
 void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {
@@ -172,7 +140,7 @@ void ParameterServer::Impl::insist(const char* what, const std::function<void()>
 
 void ParameterServer::Impl::leave_phase() {
   insist("the end of a phase", [this] { end_phase(); });
-  pool_.wait();
+  threads_of_slots_.wait();
   engine_.set_sole_driver({});
   running_ = false;
   protocol_.failure().check();
@@ -190,11 +158,58 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   check_collective("run_workers");
   const TimedRegion region("lapse run_workers");
   const Phase phase = agree_on_phase({.name = "run_workers"}, workers);
-  std::vector<FailureReport> reports;
-  std::atomic<std::size_t> working{phase.local_workers};
-  const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
+  run_slots(phase.local_workers, [&](std::size_t slot, GroupFailureReport& report) {
+    runner_.run({phase, *protocol_.registry().workers()[slot]}, f, report);
+  });
+}
+
+std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPart> groups) {
+  check_collective("run_groups");
+  const TimedRegion region("lapse run_groups");
+  const std::vector<WorkersOfGroups> workers = agree_on_groups(groups);
+  const auto own = workers[rank().index()];
+  const Phase all = agree_on_phase({.name = "run_groups"}, std::accumulate(own.begin(), own.end(), 0));
+  GroupSeats seats(all, groups, workers, groups_ + 1);
+  groups_ += groups.size();
+  run_slots(all.local_workers,
+            [&](std::size_t slot, GroupFailureReport& report) { seats.run(runner_, slot, report); });
+  return seats.ends();
+}
+
+std::vector<WorkersOfGroups> ParameterServer::Impl::agree_on_groups(std::span<const GroupPart> groups) {
+  const auto workers = agreement_.exchange("run_groups", [&] {
+    WorkersOfGroups mine;
+    for (const GroupPart& part : groups) {
+      if (part.workers < 0 || part.workers > kMaxWorkers) {
+        throw UsageError(fmt::format("run_groups with {} workers of group {} on rank {}: expected 0 to {}",
+                                     part.workers, mine.size(), rank().value(), kMaxWorkers));
+      }
+      mine.push_back(part.workers);
+    }
+    return mine;
+  });
+  for (std::size_t other = 0; other < workers.size(); ++other) {
+    if (workers[other].size() == workers[0].size()) continue;
+    agreement_.fail_everywhere(
+        CollectiveMismatch(fmt::format("run_groups was called for {} groups on rank 0 and for {} on rank {}",
+                                       workers[0].size(), workers[other].size(), other)));
+  }
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (std::ranges::any_of(workers, [&](const WorkersOfGroups& of_rank) { return of_rank[group] > 0; }))
+      continue;
+    agreement_.fail_everywhere(UsageError(
+        fmt::format("run_groups without a worker of group {} on any rank: at least one is needed", group)));
+  }
+  return workers;
+}
+
+void ParameterServer::Impl::run_slots(
+    std::size_t slots, const std::function<void(std::size_t slot, GroupFailureReport& report)>& work) {
+  std::vector<GroupFailureReport> reports;
+  std::atomic<std::size_t> working{slots};
+  const SlotThreads::Job job = [&](std::size_t slot) {
     try {
-      run_worker(phase, local_index, f, reports[local_index]);
+      work(slot, reports[slot]);
     } catch (...) {
       end_child(std::current_exception());
     }
@@ -203,8 +218,9 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   };
   begin_running();
   try {
-    reports = std::vector<FailureReport>(phase.local_workers);
-    pool_.run(phase.local_workers, job);
+    reports = std::vector<GroupFailureReport>(slots);
+    threads_of_slots_.prepare(slots);
+    for (std::size_t slot = 0; slot < slots; ++slot) threads_of_slots_.start(slot, job);
   } catch (...) {
     // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
     working.store(0, std::memory_order_relaxed);
@@ -224,9 +240,9 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
   const Phase phase =
       agree_on_phase({.name = "run_here", .needed = ThreadSupport::single, .progress_threads = 0}, 1);
   engine_.set_sole_driver(std::this_thread::get_id());
-  FailureReport report;
+  GroupFailureReport report;
   begin_running();
-  run_worker(phase, 0, f, report);
+  runner_.run({phase, *protocol_.registry().workers()[0]}, f, report);
   leave_phase();
 }
 
@@ -285,7 +301,7 @@ void ParameterServer::Impl::stop_progress() {
   end_server_thread();
   // Without a failure no worker of this rank is in a collective call: all are detached.
   if (attached_phase_->local_workers > 0 && !protocol_.failure().raised())
-    insist("the end of the attached workers", [this] { group_.leave(attached_phase_->first_worker); });
+    insist("the end of the attached workers", [this] { all_workers_.leave(attached_phase_->first_worker); });
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::returned);
   insist("the end of a phase", [this] { end_phase(); });
@@ -298,8 +314,8 @@ AttachedWorker ParameterServer::Impl::attach(std::optional<std::size_t> place) {
   protocol_.failure().check();
   const std::size_t taken = places_.take(place, rank());
   try {
-    return AttachedWorker(
-        std::make_unique<AttachedPlace>(places_, *attached_phase_, *protocol_.registry().workers()[taken]));
+    return AttachedWorker(std::make_unique<AttachedPlace>(
+        places_, Seat{*attached_phase_, *protocol_.registry().workers()[taken]}));
   } catch (...) {
     places_.give_back(taken);
     throw;

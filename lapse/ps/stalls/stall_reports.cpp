@@ -68,18 +68,6 @@ bool StallReports::is_first(std::atomic<StallDuration::rep>& last_report) const 
   return now - last >= least && last_report.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
-bool StallReports::reports_collective(const WorkerEndpoint& endpoint) {
-  constexpr int kCallShift = 32;
-  const std::uint64_t call = endpoint.collective_calls();
-  const std::uint64_t mine = call << kCallShift | (endpoint.local_index() + 1);
-  // A worker that comes late from an earlier call must not replace the reporter of this one.
-  std::uint64_t reporter = collective_reporter_.load(std::memory_order_relaxed);
-  while (reporter >> kCallShift < call) {
-    if (collective_reporter_.compare_exchange_weak(reporter, mine, std::memory_order_relaxed)) return true;
-  }
-  return reporter == mine;
-}
-
 std::vector<SeenRank> StallReports::see(std::span<const Rank> ranks) const {
   std::vector<SeenRank> seen;
   for (const Rank rank : ranks) seen.push_back({.name = peers_.name(rank), .state = peers_.state(rank)});
@@ -101,6 +89,7 @@ void StallReports::ask(StallQuestion& question, const WaitingWorker& worker, Sta
   question.collective_calls.reset();
   if (subject == StallSubject::wait_sync) question.collective_calls = 0;  // of every worker
   if (is_collective(subject)) question.collective_calls = question.worker->collective_calls();
+  question.group = question.worker->seat().group;
   question.synced = subject == StallSubject::wait_sync || subject == StallSubject::sync_barrier;
   question.asked = StallQuestion::Clock::now();
   question.keys.clear();
@@ -117,7 +106,7 @@ void StallReports::ask(StallQuestion& question, const WaitingWorker& worker, Sta
 void StallReports::report_worker(const WaitingWorker& worker, StallDuration waited, std::string_view what,
                                  StallSubject subject, const std::function<bool()>& ended) noexcept {
   WorkerEndpoint& endpoint = worker.endpoint;
-  if (is_collective(subject) && !reports_collective(endpoint)) return;
+  if (is_collective(subject) && !worker.reporter.reports(endpoint)) return;
   warn(logger_, [&]() -> std::string {
     StallQuestion& question = endpoint.stall_question();
     const auto began = StallQuestion::Clock::now() - waited;

@@ -16,6 +16,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/stalls/stall_inquiry.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/ps/stalls/collective_reporter.hpp"
 #include "lapse/ps/stalls/peers.hpp"
 #include "lapse/ps/stalls/stall_text.hpp"
 #include "lapse/ps/stalls/stall_watch.hpp"
@@ -30,7 +31,8 @@ class WorkerEndpoint;
 // A worker that waits, and what answers its questions.
 struct WaitingWorker {
   WorkerEndpoint& endpoint;
-  std::uint64_t number = 0;  // among those of all ranks
+  std::uint64_t number = 0;  // in its group
+  CollectiveReporter& reporter;
   StallInquiry& inquiry;
   ProgressEngine& engine;
 };
@@ -38,8 +40,7 @@ struct WaitingWorker {
 // One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
 // after each `limit`. With a limit of 0 there are none.
 //
-// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker
-// runs.
+// Thread safety: any thread; set_peers and watch_latches while no engine runs.
 class StallReports {
  public:
   StallReports(Rank self, std::chrono::seconds limit, Logger& logger);
@@ -49,8 +50,6 @@ class StallReports {
 
   void set_peers(Peers peers) { peers_ = std::move(peers); }
   std::chrono::seconds limit() const { return limit_; }
-  // Before the workers of a phase start.
-  void begin_phase() { collective_reporter_.store(0, std::memory_order_relaxed); }
 
   // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
   // rank's, and reports; returns without a report when ended() becomes true. A wait for other workers is
@@ -73,8 +72,6 @@ class StallReports {
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
   // Empty unless a rank is stopped or has ended.
   std::string halted_text(std::string_view where, StallDuration waited) const;
-  // Whether the worker is the one of this rank that reports the collective call in which it waits.
-  bool reports_collective(const WorkerEndpoint& endpoint);
   // Whether this thread is the one that reports what many threads wait for.
   bool is_first(std::atomic<StallDuration::rep>& last_report) const;
 
@@ -83,9 +80,6 @@ class StallReports {
   Logger& logger_;
   Peers peers_;
   std::vector<std::unique_ptr<Latches>> latches_;  // by table
-  // The newest collective call of the phase that was reported, and the worker that reports it: the number of
-  // the call in the upper half, one more than the worker's local index in the lower.
-  std::atomic<std::uint64_t> collective_reporter_{0};
 };
 
 // Reports a wait in a collective call of control.

@@ -1,0 +1,94 @@
+#include "lapse/protocol/group/rank_groups.hpp"
+
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/exception_text.hpp"
+
+namespace lapse {
+
+RankGroup::RankGroup(RankGroups& groups, GroupNumber number, Outbox& outbox)
+    : groups_(groups),
+      number_(number),
+      collective_(
+          outbox, FrameKind::workers_up, FrameKind::workers_down, [this] { groups_.wake(*this); }, number) {}
+
+void RankGroup::handle_submission(Submission& submission) {
+  if (failure_.raised()) return;
+  try {
+    collective_.handle_submission(submission);
+  } catch (const CollectiveMismatch&) {
+    groups_.report(*this, std::current_exception());
+  }
+}
+
+// --- all groups
+
+RankGroup& RankGroups::begin(GroupNumber number, std::vector<WorkerEndpoint*> seats) {
+  std::unique_ptr<RankGroup>& group = groups_[number];
+  if (number == kAllWorkers || group) throw ProtocolError("a group of workers begins twice");
+  group = std::make_unique<RankGroup>(*this, number, outbox_);
+  group->seats_ = std::move(seats);
+  return *group;
+}
+
+RankGroup& RankGroups::find(GroupNumber number) {
+  if (number == kAllWorkers) return all_;
+  const auto found = groups_.find(number);
+  if (found == groups_.end()) throw ProtocolError("a message of a group of workers that does not exist");
+  return *found->second;
+}
+
+void RankGroups::handle_submission(Submission& submission) {
+  const auto& own = static_cast<GroupFailureReport&>(submission);
+  report(*own.group, own.failure, own.worker);
+}
+
+void RankGroups::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  RankGroup& group = find(header.operation);
+  if (static_cast<FrameKind>(header.kind) == FrameKind::group_failed) {
+    if (&group == &all_) throw ProtocolError("a message of the failure of the group of all workers");
+    const std::string_view text(reinterpret_cast<const char*>(records),
+                                std::size_t{header.count} * header.record_bytes);
+    if (group.failure_.raise(registry_.rank(header.origin), text)) stop(group);
+    return;
+  }
+  if (group.failure_.raised()) return;
+  try {
+    group.collective_.handle_frame(from, header, records);
+  } catch (const CollectiveMismatch&) {
+    report(group, std::current_exception());
+  }
+}
+
+void RankGroups::report(RankGroup& group, const std::exception_ptr& failure,
+                        std::optional<std::uint64_t> worker) {
+  // The host reports what is thrown to every rank.
+  if (&group == &all_) std::rethrow_exception(failure);
+  with_text_of(failure, [&](std::string_view text) LAPSE_REQUIRES(progress_role) {
+    if (!group.failure_.raise(registry_.self(), text)) return;
+    stop(group);
+    FrameHeader header;
+    header.kind = static_cast<std::uint16_t>(FrameKind::group_failed);
+    header.operation = group.number_;
+    header.origin = registry_.self().value();
+    header.record_bytes = static_cast<std::uint32_t>(text.size());
+    for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
+      if (Rank(rank) == registry_.self()) continue;
+      std::byte* const record = outbox_.append(Rank(rank), header);
+      if (!text.empty()) std::memcpy(record, text.data(), text.size());
+    }
+    if (listener_) listener_(group.number_, worker, text);
+  });
+}
+
+void RankGroups::stop(const RankGroup& group) {
+  for (WorkerEndpoint* const seat : group.seats_) seat->failed();
+}
+
+void RankGroups::wake(const RankGroup& group) const {
+  if (&group == &all_) return registry_.wake_workers();
+  for (WorkerEndpoint* const seat : group.seats_) seat->bell().ring();
+}
+
+}  // namespace lapse

@@ -1,0 +1,52 @@
+// Groups of workers that run on one server at the same time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lapse/core/counter_values.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+class Worker;
+
+// A worker of the group has failed, or its workers have made different calls: what ends the calls of all
+// workers of the group, and no others.
+class LAPSE_EXPORT GroupFailed : public Error {
+ public:
+  GroupFailed(Rank origin, std::string text);
+  // The rank of the failure, and what it reported. Where workers of several ranks fail at the same time, ranks
+  // may name different ones.
+  Rank origin() const { return origin_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  Rank origin_;
+  std::string text_;
+};
+
+// What a rank brings into a group.
+struct GroupPart {
+  std::int32_t workers = 0;  // of this rank
+  // What each of them runs. In the worker, index(), count(), local_index() and local_count() are those in the
+  // group, and collective calls are those of the group.
+  std::function<void(Worker&)> work;
+};
+
+// How a group has ended.
+struct GroupEnd {
+  // On every rank, if a worker of some rank has failed. What the workers had written until then stays.
+  std::optional<GroupFailed> failure;
+  // Of this rank's workers of the group: their accesses by table, and the longest time of one.
+  std::vector<TableCounters> counters;
+  std::chrono::nanoseconds time{};
+};
+
+}  // namespace lapse

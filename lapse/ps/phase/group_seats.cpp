@@ -1,0 +1,99 @@
+#include "lapse/ps/phase/group_seats.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lapse/core/statistics/counters.hpp"
+
+namespace lapse {
+
+namespace {
+
+// What was counted between the two; maxima are those of the whole time.
+TableCounters counted_since(const TableCounters& before, TableCounters now) {
+  for (const auto& field : kTableCounterFields)
+    if (field.merge == CounterMerge::sum) now.*field.member -= before.*field.member;
+  return now;
+}
+
+}  // namespace
+
+GroupSeats::GroupSeats(const Phase& all, std::span<const GroupPart> parts,
+                       std::span<const WorkersOfGroups> workers, GroupNumber first)
+    : protocol_(all.protocol) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto local = static_cast<std::size_t>(parts[i].workers);
+    std::vector<Rank> participants;
+    std::size_t before = 0;
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < workers.size(); ++rank) {
+      const auto of_rank = static_cast<std::size_t>(workers[rank][i]);
+      if (of_rank > 0) participants.emplace_back(static_cast<std::int32_t>(rank));
+      if (rank < all.rank.index()) before += of_rank;
+      count += of_rank;
+    }
+    const GroupNumber number = first + i;
+    std::vector<WorkerEndpoint*> seats;
+    const std::size_t first_slot = slots_.size();
+    for (std::size_t worker = 0; worker < local; ++worker) {
+      seats.push_back(protocol_.registry().workers()[first_slot + worker].get());
+      seats.back()->take_seat({.group = number, .number = before + worker});
+    }
+    RankGroup& group = protocol_.groups().begin(number, std::move(seats));
+    groups_.push_back(std::make_unique<Group>(parts[i], protocol_, all.engine, group));
+    Group& added = *groups_.back();
+    const Phase phase{.server = all.server,
+                      .protocol = protocol_,
+                      .engine = all.engine,
+                      .group = added.workers,
+                      .logger = all.logger,
+                      .options = all.options,
+                      .rank = all.rank,
+                      .ranks = all.ranks,
+                      .first_worker = before,
+                      .local_workers = local,
+                      .workers = count,
+                      .first_slot = first_slot,
+                      .stalls = all.stalls,
+                      .observer = all.observer};
+    added.phase.emplace(phase);
+    added.workers.start(local, std::move(participants));
+    for (std::size_t worker = 0; worker < local; ++worker)
+      slots_.push_back({.group = &added, .counted = counted(first_slot + worker)});
+  }
+}
+
+std::vector<TableCounters> GroupSeats::counted(std::size_t slot) const {
+  const WorkerEndpoint& endpoint = *protocol_.registry().workers()[slot];
+  std::vector<TableCounters> counted;
+  for (const auto& table : protocol_.registry().tables()) counted.push_back(endpoint.counted(table->id()));
+  return counted;
+}
+
+void GroupSeats::run(SeatRunner& runner, std::size_t slot, GroupFailureReport& report) {
+  Slot& own = slots_[slot];
+  const auto began = std::chrono::steady_clock::now();
+  runner.run({*own.group->phase, *protocol_.registry().workers()[slot]}, own.group->part.work, report);
+  own.time = std::chrono::steady_clock::now() - began;
+}
+
+std::vector<GroupEnd> GroupSeats::ends() const {
+  std::vector<GroupEnd> ends(groups_.size());
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const Group& group = *groups_[i];
+    GroupEnd& end = ends[i];
+    if (const Failure& failure = group.workers.failure(); failure.raised())
+      end.failure.emplace(failure.origin(), failure.text());
+    end.counters.resize(protocol_.registry().tables().size());
+    for (std::size_t slot = group.phase->first_slot;
+         slot < group.phase->first_slot + group.phase->local_workers; ++slot) {
+      const std::vector<TableCounters> now = counted(slot);
+      for (std::size_t table = 0; table < now.size(); ++table)
+        end.counters[table] += counted_since(slots_[slot].counted[table], now[table]);
+      end.time = std::max(end.time, slots_[slot].time);
+    }
+  }
+  return ends;
+}
+
+}  // namespace lapse

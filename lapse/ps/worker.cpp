@@ -13,7 +13,7 @@ namespace lapse {
 
 namespace {
 
-// The handle is at hand, the definition may not be in a cache.
+// Reads the handle first: the definition may not be in a cache.
 bool has_limits(const TableHandle& table) {
   return !table.push_rule().is_direct && table.state().definition().limits.any();
 }
@@ -21,7 +21,7 @@ bool has_limits(const TableHandle& table) {
 }  // namespace
 
 Worker::Worker(const Phase& phase, WorkerEndpoint& endpoint)
-    // An observer sees the accesses that go through the core.
+    // An observer sees only the accesses that go through the core.
     : gate_(phase.observer == nullptr ? phase.server : nullptr, endpoint.unanswered().count(),
             endpoint.counters().data()),
       core_(std::make_unique<WorkerCore>(phase, endpoint, gate_)) {}

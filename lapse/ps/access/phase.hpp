@@ -1,4 +1,4 @@
-// What the workers of one rank share while a phase runs.
+// The state that the workers of one rank share during a phase.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace lapse {
 class KeyObserver;
 class StallReports;
 
-// References to what the server owns, and the workers that were agreed on. Constant during the phase.
+// References to the server's parts, and the agreed number of workers. Constant during the phase.
 struct Phase {
-  const void* server = nullptr;  // whose tables may be used
+  const void* server = nullptr;  // the server whose tables may be used
   RankProtocol& protocol;
   ProgressEngine& engine;
   WorkerGroup& group;

@@ -52,14 +52,14 @@ void AttachedPlace::finish() {
 }
 
 void AttachedPlace::report(std::exception_ptr failure) noexcept {
-  // A failure of another rank is known already.
+  // This rank knows already that another rank has failed.
   if (phase_.protocol.failure().raised()) return;
   FailureReport& report = places_.failure(endpoint_.local_index());
   report.failure = std::move(failure);
   report.worker = phase_.first_worker + endpoint_.local_index();
   report.handler = &phase_.protocol.failures();
   phase_.engine.submit(report);
-  // The report is used until it has been carried out.
+  // The report is in use until it has been carried out.
   phase_.engine.wait(endpoint_.bell(), [this] { return phase_.protocol.failure().raised(); });
 }
 
@@ -94,7 +94,7 @@ void AttachedWorker::detach() {
 
 void AttachedWorker::fail(std::exception_ptr failure) noexcept {
   if (leave_if_child()) return;
-  // As std::current_exception() is where none is handled.
+  // std::current_exception() returns null if no exception is handled.
   if (failure == nullptr) failure = std::make_exception_ptr(Error("an attached worker has failed"));
   place_->report(std::move(failure));
   place_.reset();

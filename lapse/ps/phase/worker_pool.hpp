@@ -12,25 +12,25 @@
 
 namespace lapse {
 
-// Thread safety: run and wait by the owner's thread; jobs run on the pool's threads.
+// Thread safety: run and wait by the owner's thread. Jobs run on the pool's threads.
 class WorkerPool {
  public:
   WorkerPool() = default;
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Ends the threads; nothing may be running.
+  // Ends the threads. Requires that no job runs.
   ~WorkerPool();
 
   // Starts job(0) to job(count - 1), each on its own thread, and returns at once. The job must not throw, and
-  // must live until wait has returned. Throws Error when a thread cannot be started; then no job runs.
+  // must live until wait has returned. Throws Error if a thread cannot be started; then no job runs.
   void run(std::size_t count, const std::function<void(std::size_t)>& job);
-  // Waits until every job of the last run has returned; for jobs that are about to.
+  // Waits, without sleeping, until every job of the last run has returned. For jobs that are about to return.
   void wait() const {
     while (running_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   }
 
  private:
-  // The next of `count` threads.
+  // Starts the next of `count` threads.
   void start_thread(std::size_t count) LAPSE_REQUIRES(mutex_);
   void thread_main(std::size_t index, std::size_t first_run);
 

@@ -46,7 +46,7 @@ void ParameterServer::Impl::check_may_call_mpi(const char* call) const {
 }
 
 Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t workers) {
-  // One name for all kinds: a rank may begin the phase by any of them.
+  // One name for all three calls: each rank may begin the phase by any of them.
   const auto loads = agreement_.exchange("run_workers, run_here or start_progress", [&] {
     if (threads_ < call.needed) {
       throw MpiStateError(
@@ -118,14 +118,14 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
       const TimedRegion region("lapse worker");
       const EndedWorkers<Worker>::Life life(ended_workers_, local_index, phase, endpoint);
       f(life.worker());
-      // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
+      // Ends a lease that f has moved out: a worker that holds a lease cannot wait.
     }
     process_.check("the return of the function of a worker");
     Worker(phase, endpoint).wait_all();
     group_.leave(phase.first_worker + local_index);
   } catch (...) {
     if (is_left()) throw;
-    // A failure that a remote rank has raised is reported already.
+    // A failure that another rank has raised is reported already.
     if (!protocol_.failure().raised()) {
       report.failure = std::current_exception();
       report.worker = phase.first_worker + local_index;
@@ -140,7 +140,7 @@ void ParameterServer::Impl::submit_report(FailureReport& report) noexcept {
   try {
     engine_.submit(report);
   } catch (...) {
-    // The ranks that wait for this one would not know.
+    // Otherwise the ranks that wait for this one would never know.
     transport_->abort(fmt::format("rank {}: the report of a failure failed: {}", rank().value(),
                                   text_of(std::current_exception())));
   }
@@ -206,7 +206,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
     reports = std::vector<FailureReport>(phase.local_workers);
     pool_.run(phase.local_workers, job);
   } catch (...) {
-    // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
+    // The threads could not be started. This rank has no workers, and every rank is notified of the reason.
     working.store(0, std::memory_order_relaxed);
     engine_.exclusively(
         [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
@@ -254,7 +254,7 @@ void ParameterServer::Impl::start_server_thread() {
     server_thread_ =
         start_library_thread("lapse-server", [this] { engine_.serve([this] { return !serving_.load(); }); });
   } catch (const std::system_error& error) {
-    // Every rank is notified of the reason; this thread drives what the failure needs.
+    // Every rank is notified of the reason. This thread drives the communication for that.
     engine_.set_sole_driver(std::this_thread::get_id());
     const auto failure = std::make_exception_ptr(
         Error(fmt::format("the thread of the server cannot be started: {}", error.what())));

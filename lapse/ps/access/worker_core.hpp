@@ -94,7 +94,7 @@ class WorkerCore {
   // Returns true if the worker may use the domain's replica of the key, or there is none.
   LAPSE_EXPORT_INNER bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
-  // Reports the begin of an access to the phase's observer, if any.
+  // Reports a beginning access to the phase's observer, if any.
   void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
     if (phase_.observer != nullptr) [[unlikely]]
       phase_.observer->accessed(table, keys, reach);

@@ -23,7 +23,7 @@ void CheckpointStaging::begin(std::size_t bytes) {
   void* const memory =
       ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) refuse();
-  ::madvise(memory, rounded, MADV_HUGEPAGE);  // Where it is refused, pages are small.
+  ::madvise(memory, rounded, MADV_HUGEPAGE);  // If refused, pages are small.
   memory_ = static_cast<std::byte*>(memory);
   bytes_ = rounded;
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNumberDigits = 16;
 
-// Of the digits at the beginning of the file.
+// Returns the number in the digits at the beginning of the file.
 std::optional<std::uint64_t> number_in(int descriptor) {
   std::array<char, kNumberDigits> digits{};
   if (::pread(descriptor, digits.data(), digits.size(), 0) != static_cast<ssize_t>(digits.size()))

@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// What one rank has found in a folder, for all ranks.
+// The checkpoint that one rank has found in a folder, for all ranks.
 struct FoundCheckpoint {
   std::uint64_t call = 0;  // a random id, unique with high probability
   SavedAt saved_at;

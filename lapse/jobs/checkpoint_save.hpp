@@ -49,7 +49,7 @@ class CheckpointSave {
     std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has abandoned
     std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
   };
-  // Where this rank writes.
+  // The place to which this rank writes.
   struct Place {
     std::uint64_t file = 0;
     std::uint64_t files = 0;  // of all ranks

@@ -61,7 +61,7 @@ struct TableLoad {
   bool convert = false;
 };
 
-// What to load.
+// A request to load.
 struct LoadRequest {
   std::optional<std::uint64_t> step = {};  // nullopt: the newest whole checkpoint, see expect_finite
   std::string folder = {};                 // with checkpoints of another job; empty: that of the settings

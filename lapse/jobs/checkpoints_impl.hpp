@@ -65,7 +65,7 @@ class Checkpoints::Impl {
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
-  // What the ranks agree on when a checkpoint begins.
+  // The facts that ranks agree on when a checkpoint begins.
   struct Beginning {
     std::string text;  // the arguments
     std::uint64_t checkpoint = 0;
@@ -83,7 +83,7 @@ class Checkpoints::Impl {
     const CheckpointTable* table;
     TableLoad load;
   };
-  // Where this rank reads a checkpoint, and its number among the ranks that read there.
+  // The folder from which this rank reads a checkpoint, and its number among the folder's readers.
   struct Source {
     CheckpointFolder folder;
     Manifest manifest;  // of what this rank can read

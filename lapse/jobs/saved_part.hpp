@@ -1,4 +1,4 @@
-// What one rank has written of a checkpoint.
+// The part of a checkpoint that one rank has written.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
-// What reads of a table may return while others write. Equal on all ranks.
+// The guarantee for reads of a table while others write. Equal on all ranks.
 class Consistency {
  public:
   enum class Kind : std::uint8_t { sequential, eventual };

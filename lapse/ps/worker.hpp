@@ -30,7 +30,7 @@ class WorkerEndpoint;
 template <Element T, class Argument, class Result>
 class Function;
 
-// Where a key is, as seen from one rank at one moment.
+// The place of a key, as seen from one rank at one moment.
 enum class Locality : std::uint8_t {
   local,  // pull_if_local reads it, unless this worker has an unanswered operation on it
   // At another domain, arriving, or leased by another worker. It becomes local after a localize, or the other
@@ -77,8 +77,7 @@ class LAPSE_EXPORT Worker {
   void advance_clock();
   Clock current_clock() const;
 
-  // --- many keys: values are rows of table.length(key) elements, in the order of the keys; keys may repeat
-  // ---
+  // --- many keys: values are rows of table.length(key) elements, by key; keys may repeat ---
   //
   // If a key of a sparse table does not exist, it has its initial value: pull returns that and does not make
   // the key; push, set, call and lease make it. If the key cannot be made, the operation fails with

@@ -11,7 +11,7 @@
 
 namespace lapse {
 
-// What the inlined accesses of a worker check before they touch the store; part of the worker, updated by its
+// The conditions that a worker's inlined accesses check before they touch the store; updated by the worker's
 // core. The gate is open only if WorkerCore::admit would have nothing to do. Every other condition of an
 // access, such as a consistency policy, keeps the gate closed, and the access goes through the core.
 //

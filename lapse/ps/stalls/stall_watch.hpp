@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// What a worker waits for.
+// The reason for a worker's wait.
 enum class StallSubject : std::uint8_t {
   keys,          // answers about keys
   workers,       // all workers of all ranks

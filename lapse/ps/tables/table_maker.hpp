@@ -55,7 +55,7 @@ class TableMaker {
     TableSpec spec;
     SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
   };
-  // What the other ranks need to know of the proposal before memory is shared.
+  // The facts of the proposal that the other ranks need before memory is shared.
   struct Offer {
     TableSpec spec;
     std::uint64_t free_bytes = 0;  // of this rank's host
@@ -71,7 +71,7 @@ class TableMaker {
     Proposal proposal;
     std::vector<Offer> offers;  // by rank
   };
-  // Where the table is stored: the ranks of these domains share it, and this rank has a part of their memory.
+  // The memory of the table: the ranks of these domains share it, and this rank has a part of their memory.
   // Without a part: in private memory.
   struct Placement {
     const DomainMap& domains;

@@ -70,7 +70,7 @@ void FolderLock::take() {
     }
     if (number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP) {
       warning_ = fmt::format(
-          "{} cannot be locked ({}): see to it that no other job writes checkpoints to this folder, or mount "
+          "{} cannot be locked ({}): make sure that no other job writes checkpoints to this folder, or mount "
           "its file system with locks (Lustre: -o flock)",
           file_, std::strerror(number));
     } else if (number != 0) {

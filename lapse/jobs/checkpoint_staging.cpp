@@ -16,8 +16,8 @@ void CheckpointStaging::begin(std::size_t bytes) {
   const std::size_t rounded = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const AvailableMemory available = available_memory(sharers_);
   const auto refuse = [&] {
-    throw OutOfMemory(fmt::format("{}: no room for a copy of {} bytes that is to be saved: {}", owner_label_,
-                                  bytes, available.to_text()));
+    throw OutOfMemory(fmt::format("{}: no memory for a copy of {} bytes to be saved: {}", owner_label_, bytes,
+                                  available.to_text()));
   };
   if (rounded > available.bytes) refuse();
   void* const memory =

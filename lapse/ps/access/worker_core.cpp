@@ -238,7 +238,7 @@ void WorkerCore::wait_for_room(std::size_t keys) {
            endpoint_.unanswered().has_room(keys);
   };
   if (!room()) [[unlikely]]
-    wait_until([&] { return room() || endpoint_.open() == 0; }, "room for a further operation");
+    wait_until([&] { return room() || endpoint_.open() == 0; }, "space for a further operation");
 }
 
 template <class Done>

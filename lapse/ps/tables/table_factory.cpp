@@ -210,7 +210,7 @@ void TableFactory::check_addresses(const TableOptions& options, std::uint64_t sl
   const AvailableMemory available = available_addresses();
   if (needed <= kSmallTable || needed + MemoryBudget::kReserveBytes <= available.bytes) return;
   throw OutOfMemory(fmt::format(
-      "table '{}' needs addresses for {:.1f} MB on rank {}, where all of its {} keys may come, and "
+      "table '{}' needs addresses for {:.1f} MB on rank {}, to which all of its {} keys may move; "
       "{:.1f} MB must be left to the program; {}",
       options.name, static_cast<double>(needed) / 1e6, transport_.rank().value(), options.keys,
       static_cast<double>(MemoryBudget::kReserveBytes) / 1e6, available.to_text()));

@@ -160,7 +160,8 @@ std::optional<std::string> TableMaker::sharing_obstacle(const std::vector<Offer>
       return "a domain has 32 bits for the numbers of its slots; make domains smaller";
     if (offers[rank].min_bytes > limits[domain.index()]) {
       return fmt::format(
-          "slot words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had; {}",
+          "slot words and owners of the keys need {:.1f} MB on the host of rank {}, {:.1f} MB are available; "
+          "{}",
           megabytes(offers[rank].min_bytes), rank, megabytes(limits[domain.index()]), kMoreSharedMemory);
     }
   }

@@ -45,7 +45,7 @@ void check_name(const std::string& name) {
 
 void check_sparse(const TableOptions& options) {
   if (options.keys != 0) {
-    refuse("table '{}' is sparse, any 64-bit key may come: it cannot have {} keys", options.name,
+    refuse("table '{}' is sparse, any 64-bit key may occur: it cannot have {} keys", options.name,
            options.keys);
   }
   if (options.home == HomeMapKind::range)

@@ -166,7 +166,7 @@ class LAPSE_EXPORT ParameterServer {
   // Likewise: the observer is notified of these wants and of all accesses, which are slower from then on.
   void observe(KeyObserver& observer);
 
-  // Bytes of this rank. Memory that the ranks of a domain share is counted by part.
+  // Bytes of this rank. Of memory that the ranks of a domain share, this rank's part.
   struct MemoryUse {
     std::uint64_t words = 0;      // slot words of keys, and lengths where keys have their own
     std::uint64_t ownership = 0;  // owners of the keys whose home is this domain

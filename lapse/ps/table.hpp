@@ -53,8 +53,8 @@ struct TableOptions {
   // calls it once for each key and keeps 4 bytes for it; a sparse one calls it at every access.
   std::function<std::size_t(Key)> lengths = {};
   // Limits of a sparse table on each rank: the number of keys that it may store or have slot words of, and
-  // the bytes that it may take. An operation that would exceed one fails with OutOfMemory, like one on a
-  // machine or in a process that is out of memory.
+  // the bytes that it may take. An operation that would exceed one fails with OutOfMemory, as if the machine
+  // or the process were out of memory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push

@@ -47,7 +47,7 @@ class WorkerGate {
     // One branch for all. Uses integers because compilers warn of & between conditions.
     return (int{table.server() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
   }
-  // Returns true if also the table can have the key.
+  // The same, and the table can have the key.
   bool is_open(const TableHandle& table, Key key) const {
     return (int{is_open(table)} & int{table.has(key)}) != 0;
   }

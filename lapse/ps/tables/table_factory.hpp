@@ -35,8 +35,8 @@ class TableFactory {
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
-  // Bytes of this rank for a table when it is made, for a sparse one with max_keys. Memory that its domain
-  // shares is counted by part. Throws what plan and home_map throw, except OutOfMemory.
+  // Bytes of this rank for a table when it is made, for a sparse one with max_keys. Of memory that its domain
+  // shares, this rank's part. Throws what plan and home_map throw, except OutOfMemory.
   struct Estimate {
     std::uint64_t words = 0;
     std::uint64_t ownership = 0;

@@ -21,7 +21,7 @@ namespace lapse {
 // Each rank proposes a table, the ranks agree on it, allocate shared memory, and build their parts. Dense
 // tables are stored in memory that the ranks of each domain share, if every host has enough of it for the
 // slot words and owners of all their keys; otherwise every rank is a domain by itself, for this table. Values
-// that do not fit are stored in private memory. In both cases one line is logged.
+// that do not fit are stored in private memory. Either is logged in one line.
 //
 // Thread safety: the server's thread, while no engine runs.
 class TableMaker {

@@ -9,16 +9,16 @@
 
 namespace lapse {
 
-// A file or folder of a checkpoint, and why it is of no use.
+// Names a file or folder of a checkpoint, and its problem.
 class LAPSE_EXPORT CheckpointError : public FileError {
  public:
   enum class Reason : std::uint8_t {
-    missing,        // a file or folder that is not there
-    truncated,      // a file that is shorter than it must be
-    damaged,        // bytes that differ from those that were written
-    foreign,        // a file of another checkpoint, or none of a checkpoint
+    missing,        // a file or folder that does not exist
+    truncated,      // a file that is shorter than expected
+    damaged,        // bytes that differ from the written ones
+    foreign,        // a file of another checkpoint, or of none
     newer_version,  // written by a later version of the library
-    mismatch,       // a checkpoint that does not fit the tables it is loaded into
+    mismatch,       // a checkpoint that does not fit the tables
     no_space,       // the disk, the quota or the limit of a file is full
     not_writable,
     not_readable,
@@ -27,7 +27,7 @@ class LAPSE_EXPORT CheckpointError : public FileError {
 
   CheckpointError(Reason reason, std::string_view file, std::string_view problem);
   Reason reason() const { return reason_; }
-  // Without the name of the file.
+  // The problem, without the name of the file.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -35,10 +35,10 @@ class LAPSE_EXPORT CheckpointError : public FileError {
   std::string problem_;
 };
 
-// "truncated"
+// Returns a name such as "truncated".
 LAPSE_EXPORT std::string_view reason_name(CheckpointError::Reason reason);
-// The error for what the operating system has refused, by errno's value `number`: no_space for a full disk,
-// quota or limit; missing; else `otherwise`. `action` is "cannot be written".
+// Makes an error from errno's value `number`: no_space for a full disk, quota or limit; missing; otherwise
+// `otherwise`. `action`: such as "cannot be written".
 CheckpointError system_error(CheckpointError::Reason otherwise, std::string_view file,
                              std::string_view action, int number);
 

@@ -89,7 +89,7 @@ void CheckpointFolder::remove_empty(std::uint64_t step) const noexcept {
     for (const std::string& name : folder_entries(step_path(step), error))
       if (is_checkpoint_subfolder(name)) folders.push_back(file_path(step, name));
     folders.push_back(step_path(step));
-    for (const std::string& folder : folders) ::rmdir(folder.c_str());  // Fails where a file is in it.
+    for (const std::string& folder : folders) ::rmdir(folder.c_str());  // Fails if it contains a file.
   } catch (const std::exception&) {
     // Empty folders do no harm.
   }
@@ -99,12 +99,12 @@ void CheckpointFolder::remove_left_overs(std::uint64_t step, const std::string& 
   std::set<std::string> listed;
   std::error_code error;
   const bool has_manifest = fs::exists(file_path(step, std::string(Manifest::kFile)), error);
-  if (error) return;  // Whether there is one is not known.
+  if (error) return;  // It is not known whether there is one.
   if (has_manifest) {
     try {
       for (std::string& file : manifest(step).files()) listed.insert(std::move(file));
     } catch (const CheckpointError&) {
-      return;  // What a broken manifest lists is not known: the files may be of use to a person.
+      return;  // It is not known what a broken manifest lists, and a person may still need the files.
     }
   }
   for (const std::string& file : own_files(step)) {
@@ -122,7 +122,7 @@ void CheckpointFolder::sync_name(std::uint64_t step, const std::string& file) co
 
 void CheckpointFolder::commit(const Manifest& manifest, const std::string& file) const {
   const std::string folder = step_path(manifest.step);
-  sync_folder(path_);  // An earlier job may have made the folder of the step, and ended before it did this.
+  sync_folder(path_);  // An earlier job may have made the step's folder and ended before this.
   sync_folder(folder);
   const std::string temporary = file_path(manifest.step, file + std::string(kTemporaryExtension));
   const std::string text = manifest.to_text();
@@ -179,7 +179,7 @@ std::vector<std::uint64_t> CheckpointFolder::steps() const {
   std::erase_if(found, [this](std::uint64_t step) {
     std::error_code error;
     const bool has_manifest = fs::exists(file_path(step, std::string(Manifest::kFile)), error);
-    return !has_manifest && !error;  // Where it is not known, reading says what is wrong.
+    return !has_manifest && !error;  // If it is not known, a read reports the problem.
   });
   return found;
 }
@@ -250,7 +250,7 @@ void CheckpointFolder::require_files(const Manifest& manifest) const {
   if (manifest.global) add(manifest.global->file, manifest.global->offset + manifest.global->bytes);
   for (const BlobRecord& blob : manifest.per_worker) add(blob.file, blob.offset + blob.bytes);
   for (const auto& [name, end] : ends) {
-    // Opened, as a network file system may answer a question about a size from memory.
+    // Opens the file: a network file system may answer a query of the size from its cache.
     const ReadableFile file(file_path(manifest.step, name));
     if (file.bytes() < end)
       throw CheckpointError(Reason::truncated, file.path(),
@@ -294,7 +294,7 @@ void CheckpointFolder::check(const Manifest& manifest, Check check) const {
 CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const std::uint64_t> except,
                                                   Prefer prefer) const {
   Newest result;
-  std::optional<Newest> ill;  // where only one that is not healthy has passed so far
+  std::optional<Newest> ill;  // the newest that is not healthy, until a healthy one passes
   std::vector<Saved> found = saved();
   std::ranges::reverse(found);
   for (const Saved& one : found) {
@@ -316,7 +316,7 @@ CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const s
       }
       result.manifest = std::move(manifest);
     } catch (const CheckpointError& error) {
-      // It may be whole: a disk that cannot be read now, or a program that is older than the checkpoint.
+      // It may be whole: the disk cannot be read now, or the program is older than the checkpoint.
       const bool may_be_whole =
           error.reason() == Reason::not_readable || error.reason() == Reason::newer_version;
       if (may_be_whole) throw;

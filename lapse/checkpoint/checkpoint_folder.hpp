@@ -1,4 +1,4 @@
-// The folder in which a job keeps its checkpoints.
+// The folder of a job's checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 namespace lapse {
 
 // Each checkpoint is a folder step-<number> with its files and, written last, the manifest. Every call may
-// throw CheckpointError. Thread safety: used by one thread; several processes may read one folder, and the
-// holder of its lock (FolderLock) writes.
+// throw CheckpointError. Thread safety: used by one thread. Several processes may read a folder; the holder
+// of its lock (FolderLock) writes.
 //
-// A checkpoint appears when its manifest is renamed, after all its files are on the disk, and replaces an
-// earlier one of the same step in that moment: names of files begin with the number of their checkpoint.
+// A checkpoint appears when its manifest is renamed, after all its files are on the disk. In the same moment
+// it replaces an earlier one of the same step: file names begin with the number of their checkpoint.
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string path) : path_(std::move(path)) {}
@@ -30,67 +30,66 @@ class CheckpointFolder {
 
   // --- writing
 
-  // Makes the folder of the step, and that of the file within it. Any process.
+  // Makes the folder of the step, and the file's subfolder. Any process may call it.
   void make_step(std::uint64_t step, const std::string& file) const;
-  // Removes what earlier attempts have left in any step: files that no manifest lists. Those of the
-  // checkpoint with this number, which is being saved as `step`, stay; and what cannot be removed.
+  // Removes the remains of earlier attempts in any step: files that no manifest lists. Files of the
+  // checkpoint with this number, which is being saved as `step`, stay, and so does what cannot be removed.
   void remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const noexcept;
-  // Waits until the disk has the name of a file of the step.
+  // Waits until the name of a file of the step is on the disk.
   void sync_name(std::uint64_t step, const std::string& file) const;
-  // Makes the checkpoint appear. Every file that the manifest lists is on the disk. Those of an earlier
-  // checkpoint of the step are left over then.
-  // `file`: what the manifest is called.
+  // Makes the checkpoint appear. Requires that every file in the manifest is on the disk. Files of an earlier
+  // checkpoint of the step remain, unlisted. `file`: the name of the manifest.
   void commit(const Manifest& manifest, const std::string& file = std::string(Manifest::kFile)) const;
-  // Removes files of the step, as far as they are there; and the folder, if it is empty then.
+  // Removes existing files of the step, and the folder if it is empty then.
   void discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept;
   // Removes a whole checkpoint, the manifest first.
   void remove(std::uint64_t step) const;
-  // Removes the manifest; the files are left over then.
+  // Removes the manifest; the files remain, unlisted.
   void withdraw(std::uint64_t step) const;
 
   // --- reading
 
-  // The steps that have a folder, in rising order; empty when there is none.
+  // Returns the steps that have a folder, in ascending order; none if there is no folder.
   std::vector<std::uint64_t> all_steps() const;
-  // Those that have a manifest.
+  // Returns the steps that have a manifest.
   std::vector<std::uint64_t> steps() const;
-  // The same, the newest in the end. When one was saved whose manifest cannot be read is not known: it stands
-  // behind all of smaller steps.
+  // The same, newest last. A checkpoint with an unreadable manifest has no known time: it is placed after all
+  // smaller steps.
   struct Saved {
     SavedAt at;
-    std::optional<CheckpointError> problem = {};  // of the manifest
-    bool healthy = true;                          // as far as is known: all numbers are finite
+    std::optional<CheckpointError> problem = {};  // of reading the manifest
+    bool healthy = true;                          // all numbers are finite, as far as is known
   };
   std::vector<Saved> saved() const;
-  // Throws with reason missing where the step has none.
+  // Throws with reason missing if the step has none.
   Manifest manifest(std::uint64_t step) const;
   std::string manifest_text(std::uint64_t step) const;
-  // When the newest was saved, by the manifests that can be read; zeros without any.
+  // Returns when the newest was saved, by the readable manifests; zeros if there are none.
   SavedAt latest() const;
-  // The number of the folder. Where the file `lock` has none, as it is damaged, that of the newest
-  // checkpoint; 0 without such a file.
+  // Returns the number of the folder. If the file `lock` is damaged and has none, returns that of the newest
+  // checkpoint; without the file, 0.
   std::uint64_t run() const;
-  // Manifest::order of a checkpoint that is saved now, and after that of order `last`.
+  // Returns Manifest::order of a checkpoint that is saved now, after one of order `last`.
   static std::uint64_t next_order(std::uint64_t last);
-  // Throws where a file that the manifest lists is missing, or shorter than it must be.
+  // Throws if a file in the manifest is missing or too short.
   void require_files(const Manifest& manifest) const;
   ShardReader open(const Manifest& manifest, const ShardRecord& shard) const;
   std::vector<std::byte> read_blob(const Manifest& manifest, const BlobRecord& blob) const;
 
-  // How much of a checkpoint is read to check it.
+  // How much to read to check a checkpoint.
   enum class Check : std::uint8_t {
-    structure,  // that all files are there, with their sizes, headers and indexes; blobs
+    structure,  // all files exist, with sizes, headers and indexes; blobs
     contents,   // every byte
   };
   void check(const Manifest& manifest, Check check) const;
-  // The newest checkpoint, of no step of `except`, that passes the check; what is wrong with newer ones, and
-  // with those that may be newer.
+  // The newest checkpoint that passes the check, except steps in `except`; and the problems of newer ones,
+  // and of those that may be newer.
   struct Newest {
     std::optional<Manifest> manifest;
     std::vector<std::string> problems;
   };
-  // Which one counts as such: with `healthy`, one with numbers that are not finite only where no other one
-  // passes the check.
+  // The preference of newest(). With `healthy`, it returns one with numbers that are not finite only if no
+  // other passes the check.
   enum class Prefer : std::uint8_t { healthy, newest };
   Newest newest(Check check, std::span<const std::uint64_t> except = {},
                 Prefer prefer = Prefer::healthy) const;
@@ -98,11 +97,11 @@ class CheckpointFolder {
  private:
   enum class Empty : std::uint8_t { stays, goes };
   void try_to_remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const;
-  // Of one step; names that begin with `kept` stay, and empty folders may.
+  // Cleans one step. Names that begin with `kept` stay, and empty folders may.
   void remove_left_overs(std::uint64_t step, const std::string& kept, Empty empty) const;
-  // Removes folders of files that are empty, then that of the step, if nothing else is in it.
+  // Removes empty subfolders of files, then the step's folder if it is empty.
   void remove_empty(std::uint64_t step) const noexcept;
-  // As they are named in manifests: what this library has written, but manifests.
+  // Returns the files of this library except manifests, named as in manifests.
   std::vector<std::string> own_files(std::uint64_t step) const;
 
   std::string path_;

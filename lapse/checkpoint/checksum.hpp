@@ -9,7 +9,7 @@ namespace lapse {
 
 // XXH3 with 64 bits, without a seed.
 std::uint64_t checksum(std::span<const std::byte> bytes);
-// Of pieces that follow one another.
+// The checksum of consecutive pieces.
 std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces);
 
 }  // namespace lapse

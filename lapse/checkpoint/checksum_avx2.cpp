@@ -1,7 +1,7 @@
 #include "lapse/checkpoint/checksum_avx2.hpp"
 
-// The functions of the library, compiled here for these processors. Nothing else that could be inlined is
-// included: the linker might take it for other files, and so for other processors.
+// Functions of the checksum library, compiled for these processors. Includes nothing else that could be
+// inlined: the linker might use it for other files, and so for other processors.
 #define XXH_INLINE_ALL
 #define XXH_VECTOR XXH_AVX2
 #include <xxhash.h>

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Of `count` pieces of memory that follow one another. The processor has AVX2.
+// Returns the checksum of `count` consecutive pieces. Requires a processor with AVX2.
 std::uint64_t checksum_avx2(const void* const* pieces, const std::size_t* bytes, std::size_t count);
 
 }  // namespace lapse

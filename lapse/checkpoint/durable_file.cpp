@@ -54,7 +54,7 @@ DurableFile::~DurableFile() {
 
 void DurableFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return;
-  // Beyond the limit, reserving would end the process by a signal.
+  // Beyond this limit, a signal would end the process.
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       begin_ + bytes > limit.rlim_cur)
@@ -64,7 +64,8 @@ void DurableFile::reserve(std::uint64_t bytes) {
     const int result = ::fallocate(descriptor_, 0, static_cast<off_t>(begin_), static_cast<off_t>(bytes));
     number = result == 0 ? 0 : errno;
   }
-  // posix_fallocate would write to every block there, and fail where another rank has written behind it.
+  // Without fallocate, reserves nothing: posix_fallocate would write to every block, and fail if another rank
+  // has written after it.
   if (number == EOPNOTSUPP || number == ENOSYS) return;
   if (number != 0) refuse_write(path_, fmt::format("{} bytes cannot be reserved", bytes), number);
   reserved_ = bytes;
@@ -105,7 +106,7 @@ void DurableFile::write(Pieces pieces) {
 }
 
 void DurableFile::begin_to_sync() {
-  // The disk writes meanwhile. What cannot be asked for is done at the end.
+  // The disk writes in the background. If it cannot be asked to, finish() does all.
   if (position_ - syncing_ < kBytesToSync) return;
   ::sync_file_range(descriptor_, static_cast<off64_t>(syncing_), static_cast<off64_t>(position_ - syncing_),
                     SYNC_FILE_RANGE_WRITE);
@@ -120,7 +121,7 @@ void DurableFile::finish() {
   if (whole_ && reserved_ > written() && ::ftruncate(descriptor_, static_cast<off_t>(written())) != 0)
     refuse_write(path_, "cannot be shortened", errno);
   if (::fsync(descriptor_) != 0) refuse_write(path_, "cannot be synced", errno);
-  // What was interrupted is done: the disk has everything, and Linux closes the file.
+  // EINTR is no failure: everything is on the disk, and Linux closes the file.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
     refuse_write(path_, "cannot be closed", errno);
 }
@@ -161,7 +162,7 @@ void ReadableFile::read(std::uint64_t offset, std::span<std::byte> destination) 
 }
 
 std::vector<std::byte> ReadableFile::read(std::uint64_t offset, std::uint64_t bytes) const {
-  // Before memory is asked for.
+  // Checked before memory is allocated.
   if (offset > bytes_ || bytes > bytes_ - offset) {
     throw CheckpointError(Reason::truncated, path_,
                           fmt::format("has {} bytes, expected {} from byte {} on", bytes_, bytes, offset));
@@ -188,7 +189,7 @@ void sync_folder(const std::string& path) {
   const int result = ::fsync(descriptor);
   const int number = errno;
   ::close(descriptor);
-  // Some file systems have no sync of folders.
+  // Some file systems cannot sync folders.
   if (result != 0 && number != EINVAL) refuse_write(path, "cannot be synced", number);
 }
 

@@ -1,4 +1,4 @@
-// Files and folders that are to survive a crash of the machine.
+// Files and folders that must survive a crash of the machine.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,34 @@
 
 namespace lapse {
 
-// A new file, or a part of one that several processes write, written from front to end. Every call throws
-// CheckpointError with the reason of the operating system. Used by one thread.
+// Writes a new file, or one process's part of a shared file, from front to end. Every call throws
+// CheckpointError with the operating system's reason. Used by one thread.
 class DurableFile {
  public:
-  // Creates the file, or empties the one that is there.
+  // Creates the file, or truncates an existing one.
   explicit DurableFile(std::string path);
-  // The part that begins at `offset`. Creates the file, or leaves what is there.
+  // Writes the part that begins at `offset`. Creates the file, or keeps the contents of an existing one.
   DurableFile(std::string path, std::uint64_t offset);
-  // Closes the file; it stays as it is.
+  // Closes the file without further changes.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
 
-  // Takes so many bytes of the disk, so that a full disk is found before anything is written.
+  // Reserves space on the disk, so that a full disk is detected before anything is written.
   void reserve(std::uint64_t bytes);
   void write(std::span<const std::byte> bytes);
-  // One behind the other.
+  // Writes the pieces one after the other.
   using Pieces = std::span<const std::span<const std::byte>>;
   void write(Pieces pieces);
-  // Goes on at the next multiple of `bytes`; what is left out reads as zeros.
+  // Continues at the next multiple of `bytes`. Skipped bytes read as zeros.
   void align(std::uint64_t bytes);
-  // Cuts off what was reserved and not written, unless other processes write behind it; waits until the disk
-  // has everything, and closes.
+  // Truncates unused reserved space, unless other processes write after it; waits until everything is on the
+  // disk, and closes the file.
   void finish();
 
   const std::string& path() const { return path_; }
   std::uint64_t written() const { return position_ - begin_; }
-  // In the file: where the next byte will be.
+  // Returns the file offset of the next byte.
   std::uint64_t position() const { return position_; }
 
  private:
@@ -49,10 +49,10 @@ class DurableFile {
   std::uint64_t begin_ = 0;
   std::uint64_t reserved_ = 0;
   std::uint64_t position_ = begin_;
-  std::uint64_t syncing_ = begin_;  // up to here the disk has been asked to write
+  std::uint64_t syncing_ = begin_;  // the disk has been asked to write up to here
 };
 
-// A file that is read at any place. Every call throws CheckpointError. Thread safety: any thread.
+// A file for reads at any offset. Every call may throw CheckpointError. Thread safety: any thread.
 class ReadableFile {
  public:
   explicit ReadableFile(std::string path);
@@ -60,7 +60,7 @@ class ReadableFile {
   ReadableFile(const ReadableFile&) = delete;
   ReadableFile& operator=(const ReadableFile&) = delete;
 
-  // Fills `destination` with the bytes from `offset` on; throws with reason truncated where the file ends
+  // Fills `destination` with the bytes from `offset` on. Throws with reason truncated if the file ends
   // before.
   void read(std::uint64_t offset, std::span<std::byte> destination) const;
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) const;
@@ -74,11 +74,11 @@ class ReadableFile {
   std::uint64_t bytes_ = 0;
 };
 
-// The names of what is in a folder. Empty after an error.
+// Returns the names of a folder's entries; empty after an error.
 std::vector<std::string> folder_entries(const std::string& path, std::error_code& error);
-// Waits until the disk has the names of the files in a folder.
+// Waits until the names of a folder's files are on the disk.
 void sync_folder(const std::string& path);
-// Makes a folder and those above it that are missing; the disk has their names when the call returns.
+// Makes a folder and its missing parents. When the call returns, their names are on the disk.
 void make_folder(const std::string& path);
 
 }  // namespace lapse

@@ -6,13 +6,13 @@ namespace lapse {
 
 namespace {
 
-// Infinite numbers and those that are no numbers have all bits of the exponent.
+// Infinite numbers and NaNs have all bits of the exponent set.
 template <class Bits>
 constexpr Bits kExponent = sizeof(Bits) == 4 ? Bits{0x7f800000U} : static_cast<Bits>(0x7ff0000000000000U);
 
 template <class Bits, std::size_t kElements>
 std::uint64_t count_some(const std::byte* bytes) {
-  // A number of elements that the compiler knows becomes vector instructions.
+  // The compiler vectorizes a loop of constant length.
   Bits count = 0;
   for (std::size_t i = 0; i < kElements; ++i) {
     Bits bits = 0;

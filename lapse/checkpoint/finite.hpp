@@ -1,4 +1,4 @@
-// Numbers that are not finite.
+// Counts numbers that are not finite.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// How many of the elements are infinite or not a number; of integers none. The bytes are whole elements, at
+// Returns the number of elements that are infinite or NaN; 0 for integers. The bytes are whole elements, at
 // any address.
 std::uint64_t count_not_finite(std::span<const std::byte> bytes, CheckpointElement element);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNumberDigits = 16;
 
-// Of the digits at the beginning of the file.
+// Returns the number in the digits at the beginning of the file.
 std::optional<std::uint64_t> number_in(int descriptor) {
   std::array<char, kNumberDigits> digits{};
   if (::pread(descriptor, digits.data(), digits.size(), 0) != static_cast<ssize_t>(digits.size()))
@@ -70,7 +70,7 @@ void FolderLock::take() {
     }
     if (number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP) {
       warning_ = fmt::format(
-          "{} cannot be locked ({}): see to it that no other job writes checkpoints to this folder, or mount "
+          "{} cannot be locked ({}): make sure that no other job writes checkpoints to this folder, or mount "
           "its file system with locks (Lustre: -o flock)",
           file_, std::strerror(number));
     } else if (number != 0) {

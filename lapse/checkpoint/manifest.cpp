@@ -18,10 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Reason = CheckpointError::Reason;
 
-// The first line of the file; the checksum is that of everything behind it.
+// The first line of the file. The checksum covers everything after it.
 constexpr std::string_view kFirstLine = "{{\"checksum\": \"{:016x}\",\n";
 constexpr std::size_t kFirstLineBytes = 33;
-// What this library writes then, by which a manifest with a damaged first line differs from another file.
+// The second line, which identifies a manifest with a damaged first line.
 constexpr std::string_view kSecondLine = "  \"format\": \"lapse checkpoint\",\n";
 constexpr std::size_t kDigitsAt = 14;
 constexpr std::size_t kDigits = 16;
@@ -94,7 +94,7 @@ class Parser {
     return manifest;
   }
 
-  // Not what JSON's conversions make of fractions, truth values, and numbers below 0.
+  // Refuses what JSON's conversions would accept: fractions, Booleans and negative numbers.
   std::uint64_t number(const Json& json, const char* name) const {
     const Json& value = json.at(name);
     if (!value.is_number_unsigned()) refuse_number(value, name);
@@ -118,7 +118,7 @@ class Parser {
         fmt::format("has '{}' that is no integer of 64 bits but a {}", name, value.type_name()));
   }
 
-  // A name within the folder or a numbered one in it, and no path to what is outside.
+  // Accepts a file name in the folder or in a numbered subfolder, but no path out of it.
   std::string file_name(const Json& json) const {
     std::string name = json.at("file");
     const std::size_t slash = name.find('/');

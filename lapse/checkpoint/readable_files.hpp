@@ -1,4 +1,4 @@
-// Files that are read now and then, of which few are open at a time.
+// Files that are read repeatedly, with few of them open at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// Keeps the last files open that were asked for: a checkpoint of many ranks may have more files than a
-// process may open. Used by one thread.
+// Keeps the last opened files open: a checkpoint of many ranks may have more files than a process may open.
+// Used by one thread.
 class ReadableFiles {
  public:
   static constexpr std::size_t kMaxOpen = 8;
@@ -20,7 +20,7 @@ class ReadableFiles {
   std::shared_ptr<const ReadableFile> open(const std::string& path);
 
  private:
-  std::deque<std::shared_ptr<const ReadableFile>> files_;  // the one that was asked for first is the first
+  std::deque<std::shared_ptr<const ReadableFile>> files_;  // in the order of opening
 };
 
 }  // namespace lapse

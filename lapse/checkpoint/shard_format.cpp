@@ -23,7 +23,7 @@ bool has_magic(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
-// Appends the checksum of what is there.
+// Appends the checksum of all bytes.
 void seal(std::vector<std::byte>& bytes) {
   const std::uint64_t sum = checksum(bytes);
   ByteWriter(bytes).write(sum);
@@ -138,7 +138,7 @@ ShardHeader ShardHeader::from_bytes(std::span<const std::byte> bytes, const std:
   header.element = static_cast<CheckpointElement>(reader.read<std::uint8_t>());
   reader.read_bytes(3);
   const std::size_t name_bytes = reader.read<std::uint32_t>();
-  // So that no product of them overflows.
+  // A limit, so that no product of these numbers overflows.
   constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 32;
   if (element_name(header.element) == "unknown" || header.length > kMaxElements ||
       header.state_elements > kMaxElements ||
@@ -163,7 +163,7 @@ std::vector<std::byte> ShardTrailer::to_bytes() const {
 
 ShardTrailer ShardTrailer::from_bytes(std::span<const std::byte> bytes, const std::string& file,
                                       std::uint64_t checkpoint) {
-  // What was never written has no number either.
+  // A trailer that was never written has number 0.
   const bool was_written =
       ByteReader(bytes.subspan(kMagic.size())).read<std::uint64_t>() == checkpoint && checkpoint != 0;
   if (!has_magic(bytes, kMagic) && !was_written)

@@ -11,21 +11,21 @@
 
 namespace lapse {
 
-// docs/checkpoint-format.md is the description for other programs. Everything is little-endian.
+// docs/checkpoint-format.md describes it for other programs. Everything is little-endian.
 //
 //     | header | block 0 | block 1 | … | index | trailer |
 //
 // Every byte is covered by one checksum: that of the header, of its block, of the index (in the trailer) or
-// of the trailer. The checksum of the index is also in the manifest, so that the manifest vouches for every
-// byte but those of the header, which has the number of its checkpoint.
+// of the trailer. The manifest has the checksum of the index, too, and so vouches for every byte except those
+// of the header, which has the number of its checkpoint.
 
-// What the elements of a table are. The numbers are those of the format.
+// The element types of tables. The numbers are part of the format.
 enum class CheckpointElement : std::uint8_t { float32 = 1, float64 = 2, int32 = 3, int64 = 4 };
 
 constexpr std::size_t element_bytes(CheckpointElement element) {
   return element == CheckpointElement::float32 || element == CheckpointElement::int32 ? 4 : 8;
 }
-// "float32"
+// Returns a name such as "float32".
 std::string_view element_name(CheckpointElement element);
 std::optional<CheckpointElement> element_of(std::string_view name);
 
@@ -40,21 +40,21 @@ struct ShardHeader {
   std::uint64_t checkpoint = 0;
   std::string table;
   CheckpointElement element = CheckpointElement::float32;
-  std::uint64_t length = 0;          // elements of every value; 0: each entry has its own
-  std::uint64_t state_elements = 0;  // beside every value; 0 where each entry has its own
+  std::uint64_t length = 0;          // elements of every value; 0 if each entry has its own
+  std::uint64_t state_elements = 0;  // beside every value; 0 if each entry has its own
 
   bool uniform() const { return length != 0; }
   std::uint64_t content_bytes() const { return (length + state_elements) * element_bytes(element); }
   bool operator==(const ShardHeader&) const = default;
 
   std::vector<std::byte> to_bytes() const;
-  // `bytes`: the beginning of the shard, at least the header. Throws CheckpointError, as `file`.
+  // `bytes`: the beginning of the shard, at least the header. Throws CheckpointError, naming `file`.
   static ShardHeader from_bytes(std::span<const std::byte> bytes, const std::string& file);
-  // Bytes of the header that begins with these kFixedBytes.
+  // Returns the size of the header that begins with these kFixedBytes.
   static std::size_t size_of(std::span<const std::byte> beginning, const std::string& file);
-  // The same for a shard at byte `offset` of the file that a manifest of the checkpoint with this number
-  // lists. The manifest has a version that this library reads, so no later version is expected: what
-  // differs is damage, or the file of another checkpoint.
+  // The same for a shard at byte `offset` of a file that the manifest of this checkpoint lists. This library
+  // reads the manifest's version, so it expects no later one: a difference means damage, or a file of another
+  // checkpoint.
   static std::size_t size_of_listed(std::span<const std::byte> beginning, const std::string& file,
                                     std::uint64_t offset, std::uint64_t checkpoint);
   [[noreturn]] static void refuse_other_checkpoint(std::uint64_t found, std::uint64_t expected,
@@ -86,12 +86,12 @@ struct ShardTrailer {
   std::uint64_t bytes = 0;  // of the shard
 
   std::vector<std::byte> to_bytes() const;
-  // `checkpoint`: that of the header. Throws CheckpointError, as `file`.
+  // `checkpoint`: that of the header. Throws CheckpointError, naming `file`.
   static ShardTrailer from_bytes(std::span<const std::byte> bytes, const std::string& file,
                                  std::uint64_t checkpoint);
 };
 
-// One key of a block. The bytes belong to the block.
+// One entry of a block, which owns the bytes.
 struct ShardEntry {
   std::uint64_t key = 0;
   std::span<const std::byte> value;

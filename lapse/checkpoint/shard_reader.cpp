@@ -15,7 +15,7 @@ namespace {
 
 using Reason = CheckpointError::Reason;
 
-// Only a program that writes wrong shards with right checksums can cause it.
+// The cause can only be a program that writes invalid shards with valid checksums.
 [[noreturn]] void refuse_block(const BlockRecord& record, const std::string& file) {
   throw CheckpointError(Reason::damaged, file,
                         fmt::format("the block at byte {} contradicts itself", record.offset));
@@ -41,7 +41,7 @@ void ShardBlock::parse(const ShardHeader& header, const BlockRecord& record, con
   row_bytes_ = header.content_bytes();
   const std::size_t entries = record.entries;
   if (entries > bytes_.size() / sizeof(std::uint64_t)) refuse_block(record, file);
-  // The memory is aligned, and the keys are at its beginning.
+  // The memory is aligned and begins with the keys.
   keys_ = {reinterpret_cast<const std::uint64_t*>(bytes_.data()), entries};
   ByteReader reader(bytes_.subspan(entries * sizeof(std::uint64_t)));
   std::size_t content_bytes = 0;

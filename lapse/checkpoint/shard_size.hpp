@@ -1,4 +1,4 @@
-// How many bytes a shard takes, before it is written.
+// Computes the bytes of a shard before it is written.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace lapse {
 
-// Ranks that write to one file agree by it on where each shard begins. Entries are those that ShardWriter
-// gets, in this order. Used by one thread.
+// Ranks that write to one file use it to agree on where each shard begins. Add the entries that ShardWriter
+// gets, in the same order. Used by one thread.
 class ShardSize {
  public:
-  // A block is written when it has so many bytes: few, so that little is read that is not needed.
+  // Target block size. Small, so that partial loads read little extra.
   static constexpr std::size_t kBlockBytes = std::size_t{128} << 10;
 
   explicit ShardSize(const ShardHeader& header, std::size_t block_bytes = kBlockBytes);
 
-  // Entries whose values have the length of the header.
+  // Adds entries whose values have the length of the header.
   void add_rows(std::uint64_t count) { rows_ += count; }
-  // An entry with a length of its own, value and state together.
+  // Adds an entry with a length of its own, value and state together.
   void add(std::uint64_t content_bytes);
   std::uint64_t entries() const { return rows_; }
   std::uint64_t bytes() const;
@@ -27,7 +27,7 @@ class ShardSize {
  private:
   // constant
   std::uint64_t header_bytes_;
-  std::uint64_t row_bytes_;  // with key; 0: each entry has its own
+  std::uint64_t row_bytes_;  // with key; 0 if each entry has its own
   std::uint64_t block_bytes_;
 
   std::uint64_t rows_ = 0;

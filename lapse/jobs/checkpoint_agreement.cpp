@@ -12,7 +12,7 @@ namespace lapse {
 
 namespace {
 
-// How a rank's part of a step has ended.
+// The outcome of a rank's part of a step.
 struct StepOutcome {
   enum class Kind : std::uint8_t { done, checkpoint, usage, out_of_memory, other };
 

@@ -14,18 +14,19 @@
 
 namespace lapse {
 
-// Each rank tries its part of a step; then all of them go on, or all of them throw what the lowest rank that
-// failed has thrown: CheckpointError with its reason, file and problem, UsageError, OutOfMemory, else Error,
-// with the number of the rank. No rank waits for one that has failed. Steps run as
-// in ParameterServer::exchange_long.
+// Each rank tries its part of a step. Then all ranks continue, or all throw the error of the lowest rank that
+// failed, with its number: CheckpointError with its reason, file and problem, UsageError, OutOfMemory,
+// otherwise Error. No rank waits for one that has failed. Steps run like make() in
+// ParameterServer::exchange_long.
 //
-// Thread safety: the server's thread, between calls of run_workers.
+// Thread safety: the server's thread, between phases.
 class CheckpointAgreement {
  public:
-  // `call` names the step in errors, a literal. The server outlives the object.
+  // `call`: a literal that names the step in errors. The server outlives the object.
   CheckpointAgreement(ParameterServer& server, std::string_view call) : server_(server), call_(call) {}
 
-  // Collective. What f() returns on every rank, by rank. f may throw; it makes no collective call.
+  // Collective. Returns the result of f() on every rank, by rank. f may throw and must make no collective
+  // call.
   template <class F>
   auto exchange(F&& f) {
     using Value = std::remove_cvref_t<std::invoke_result_t<F>>;
@@ -34,20 +35,20 @@ class CheckpointAgreement {
       values.push_back(from_archive<Value>(one));
     return values;
   }
-  // Collective. As exchange, of an f that returns nothing.
+  // Collective. Like exchange, for an f that returns nothing.
   void run(const std::function<void()>& f) {
     exchange_archives([&] {
       f();
       return std::string();
     });
   }
-  // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
+  // Collective. Throws CollectiveMismatch on every rank unless all give equal texts.
   void require_equal(const std::string& text) {
     require_equal(exchange([&] { return text; }));
   }
-  // The same where the texts are known, by rank.
+  // The same for texts that are known already, by rank.
   void require_equal(const std::vector<std::string>& texts);
-  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
+  // Collective. Throws `error` on every rank, and lets the server know that every rank does.
   [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
  private:

@@ -15,18 +15,18 @@ namespace lapse {
 
 namespace {
 
-// An exchange has at most 2 GiB, of which the archive takes a little.
+// An exchange holds at most 2 GiB, including a little for the archive.
 constexpr std::uint64_t kBlobPieceBytes = std::uint64_t{16} << 20;
 
-// A blob of one rank's part, and where it goes.
+// A blob of one rank's part, and its destination.
 struct ListedBlob {
   std::size_t lister = 0;
   BlobRecord record;
   std::string* to = nullptr;
-  std::uint64_t begin = 0;  // in all blobs, one behind the other
+  std::uint64_t begin = 0;  // position in the concatenation of all blobs
 };
 
-// Calls f(blob, offset in it, bytes) for what is in the piece that begins at `begin`.
+// Calls f(blob, offset in it, bytes) for each part of a blob in the piece that begins at `begin`.
 template <class F>
 void for_each_in_piece(const std::vector<ListedBlob>& blobs, std::uint64_t begin, F&& f) {
   for (const ListedBlob& blob : blobs) {

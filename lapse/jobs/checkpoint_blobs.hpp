@@ -1,4 +1,4 @@
-// What the application has added to a checkpoint, read again.
+// Reads the blobs that the application has added to a checkpoint.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ struct CheckpointBlobs {
   std::vector<std::string> per_worker;
 };
 
-// Of a folder that this rank sees. Throws CheckpointError.
+// Reads them from a folder that this rank sees. Throws CheckpointError.
 CheckpointBlobs read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
 
-// Collective. Each blob is read by the rank that has listed its part, from `folder`, the local one, and
-// reaches the others in pieces, however many bytes there are. Throws CheckpointError on every rank.
+// Collective. The rank that has listed a part reads its blobs from the local folder `folder`, and sends them
+// to the others in pieces, however large they are. Throws CheckpointError on every rank.
 CheckpointBlobs gather_blobs(CheckpointAgreement& agreement, const LocalCheckpoint& checkpoint,
                              const CheckpointFolder& folder, Rank rank);
 

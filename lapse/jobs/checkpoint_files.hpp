@@ -1,4 +1,4 @@
-// Which ranks write to which file of a checkpoint.
+// Maps ranks to the files of a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace lapse {
 // Immutable and equal on all ranks.
 class CheckpointFileMap {
  public:
-  // Where each rank's part of a file begins: at a page of the disk, so that no two ranks write to one.
+  // The alignment of each rank's part of a file: a page of the disk, so that no two ranks write to one page.
   static constexpr std::uint64_t kAlignment = 4096;
 
-  // `hosts`: for each rank a number of its host. Where `choice` is a number, the ranks of a file follow one
-  // another.
+  // `hosts`: for each rank a number of its host. If `choice` is a number, the ranks of a file are
+  // consecutive.
   CheckpointFileMap(const CheckpointFiles& choice, std::span<const std::int32_t> hosts);
 
   std::uint64_t files() const { return files_; }
   std::uint64_t file(Rank rank) const { return file_of_rank_[rank.index()]; }
-  // Where the part of a rank begins in its file, whose ranks write so many bytes each.
+  // Returns where the part of a rank begins in its file, given the bytes that each rank writes.
   std::uint64_t offset(Rank rank, std::span<const std::uint64_t> bytes_by_rank) const;
 
   static constexpr std::uint64_t aligned(std::uint64_t bytes) {

@@ -43,7 +43,7 @@ std::string other_checkpoint(const CheckpointFolder& folder, std::uint64_t faile
         folder.newest(CheckpointFolder::Check::structure, std::span(&failed, 1));
     return other.manifest ? fmt::format("; step {} can be loaded", other.manifest->step) : std::string();
   } catch (const CheckpointError&) {
-    return {};  // The error that is being reported says more.
+    return {};  // The reported error is more useful.
   }
 }
 

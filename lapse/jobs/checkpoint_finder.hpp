@@ -1,4 +1,4 @@
-// Finds the checkpoint that is to be loaded.
+// Finds the checkpoint to load.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace lapse {
 
-// What one rank has found in a folder, for all ranks.
+// The checkpoint that one rank has found in a folder, for all ranks.
 struct FoundCheckpoint {
-  std::uint64_t call = 0;  // a number that no other call has, almost surely
+  std::uint64_t call = 0;  // a random id, unique with high probability
   SavedAt saved_at;
   std::uint64_t checkpoint = 0;       // its number
   bool healthy = true;                // all its numbers are finite, as far as is known
   std::string manifest;               // empty: none was found
-  std::vector<std::string> problems;  // of newer ones that were passed over
+  std::vector<std::string> problems;  // of newer ones that were skipped
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
@@ -25,13 +25,13 @@ struct FoundCheckpoint {
   }
 };
 
-// The checkpoint of the step, or without one the newest of which all files are there, as CheckpointFolder has
-// it. Throws CheckpointError, naming another one that can be loaded, where there is any.
+// Finds the checkpoint of the step; without a step, the newest whose files all exist, by CheckpointFolder.
+// Throws CheckpointError, naming another one that can be loaded, if any.
 FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
                                 CheckpointFolder::Prefer prefer);
 
-// For the text of an error: "; step 3 can be loaded", the newest whole checkpoint of another step than
-// `failed`; empty where there is none.
+// For an error message: returns "; step 3 can be loaded", for the newest whole checkpoint of another step
+// than `failed`; empty if there is none.
 std::string other_checkpoint(const CheckpointFolder& folder, std::uint64_t failed);
 
 }  // namespace lapse

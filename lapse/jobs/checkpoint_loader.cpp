@@ -12,7 +12,7 @@ namespace lapse {
 
 namespace {
 
-// How many bytes of a shard have keys of the interval, as far as it can be known without its index.
+// Estimates, without the shard's index, how many of its bytes belong to keys of the interval.
 double likely_bytes(const ShardRecord& shard, const TableLoad& load) {
   if (shard.entries == 0 || shard.last_key < load.first_key || shard.first_key > load.last_key) return 0;
   const double keys = static_cast<double>(shard.last_key - shard.first_key) + 1;
@@ -21,8 +21,8 @@ double likely_bytes(const ShardRecord& shard, const TableLoad& load) {
   return static_cast<double>(shard.bytes) * (static_cast<double>(last - first) + 1) / keys;
 }
 
-// The blocks that have keys of the interval and begin in the given part of them, by bytes: from 0 to 1. Each
-// block begins in one of the parts of an interval that is cut.
+// Returns the blocks with keys of the interval that begin in a part of these blocks' bytes, given as
+// fractions from 0 to 1. If a range is divided into parts, each block begins in exactly one of them.
 std::vector<BlockRecord> part_of_blocks(std::span<const BlockRecord> blocks, const TableLoad& load,
                                         double begin, double end) {
   std::vector<BlockRecord> needed;
@@ -46,7 +46,7 @@ std::vector<BlockRecord> part_of_blocks(std::span<const BlockRecord> blocks, con
 void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& record, const TableLoad& load) {
   double all = 0;
   for (const ShardRecord& shard : record.shards) all += likely_bytes(shard, load);
-  // Equal on all ranks, which compute the same: so no block is between two parts.
+  // All ranks compute the same, so every block is in exactly one part.
   const auto part_begin = [&](std::size_t rank) {
     return rank == static_cast<std::size_t>(ranks_) ? 2 * all : all * static_cast<double>(rank) / ranks_;
   };

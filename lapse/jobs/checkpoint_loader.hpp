@@ -13,10 +13,10 @@
 
 namespace lapse {
 
-// The shards of a table, one behind the other, are cut into as many parts of about equal bytes as there are
-// ranks; a rank reads the blocks that begin in its part. So every block is read once, and a rank opens only
-// the shards that it needs. Of a part of the keys, each shard counts by the blocks that have them, as far as
-// its first and last key say.
+// The concatenated shards of a table are divided into one part for each rank, of about equal bytes; a rank
+// reads the blocks that begin in its part. So every block is read once, and a rank opens only the shards that
+// it needs. If only an interval of keys is loaded, each shard counts with the estimated bytes of these keys,
+// by its first and last key.
 //
 // Used by one thread at a time.
 class CheckpointLoader {
@@ -25,9 +25,9 @@ class CheckpointLoader {
   CheckpointLoader(const CheckpointFolder& folder, const Manifest& manifest, Rank rank, std::int32_t ranks)
       : folder_(folder), manifest_(manifest), rank_(rank), ranks_(ranks) {}
 
-  // Opens and checks what this rank's share of the table needs. Throws CheckpointError.
+  // Opens and checks the shards of this rank's share of the table. Throws CheckpointError.
   void open(const CheckpointTable& table, const TableRecord& record, const TableLoad& load);
-  // Reads the shares of all tables that were opened. Throws CheckpointError.
+  // Reads the shares of all opened tables. Throws CheckpointError.
   void read(CheckpointRestorer& restorer);
 
   std::uint64_t bytes_read() const { return bytes_read_; }
@@ -37,7 +37,7 @@ class CheckpointLoader {
     const CheckpointTable* table;
     const TableRecord* record;
     TableLoad load;
-    std::unique_ptr<ShardReader> shard;  // detached, unless it is being read
+    std::unique_ptr<ShardReader> shard;  // detached, except during reads
     std::vector<BlockRecord> blocks;
   };
 

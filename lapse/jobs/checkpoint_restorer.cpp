@@ -15,7 +15,7 @@ namespace lapse {
 
 namespace {
 
-// Where the bytes belong in value and state.
+// The position of the bytes in value and state.
 struct RestoredPart {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
@@ -23,7 +23,7 @@ struct RestoredPart {
 
 constexpr std::size_t kPrefetchAhead = 8;
 
-// Of a key that is restored soon.
+// Prefetches keys that are restored soon.
 void prefetch(const Store& store, std::span<const std::uint64_t> keys, std::size_t i) {
   for (const std::size_t near : {i, i + kPrefetchAhead}) {
     if (near >= keys.size() || !store.has(Key(keys[near]))) return;
@@ -40,7 +40,7 @@ struct RestoreArgument {
 template <std::size_t size>
 const RegisteredFunction& register_restore(ParameterServer& server, const std::string& label) {
   constexpr std::size_t kBytes = RestoreFunctions::kMinBytes << size;
-  // The type is not that of the table: the function writes bytes, those of the state behind the value, too.
+  // The type differs from the table's: the function writes bytes, including the state after the value.
   const auto function = server.register_function<float, RestoreArgument<kBytes>>(
       fmt::format("lapse.restore.{}.{}", label, kBytes),
       [](Key, std::span<float> value, const RestoreArgument<kBytes>& argument) {
@@ -71,7 +71,7 @@ std::size_t RestoreFunctions::size_for(std::size_t bytes) {
 void RestoreFunctions::prepare(ParameterServer& server, const CheckpointTable& of) {
   const TableRecord table = of.record();
   if (table.length != 0) {
-    // A content of several parts ends with one of any size.
+    // Content in several parts may end with a part of any size.
     const std::size_t bytes = (table.length + table.state_elements) * element_bytes(table.element);
     const std::size_t max = bytes_of_size(kSizes - 1);
     prepare(server, size_for(bytes));
@@ -100,7 +100,7 @@ void CheckpointRestorer::restore(const CheckpointTable& table, const TableLoad& 
     const Key key(keys[i]);
     const Found found =
         store.update_main(key, [&](std::byte* slot) { std::memcpy(slot, content.data(), content.size()); });
-    if (!found) add(table, key, content);  // On another domain, or not there yet.
+    if (!found) add(table, key, content);  // On another domain, or not made yet.
   }
   for (std::size_t size = 0; size < batches_.size(); ++size) send(table, size);
 }
@@ -146,7 +146,7 @@ void CheckpointRestorer::abandon() {
   } catch (const PeerFailed&) {
     throw;
   } catch (const Error&) {
-    // There was an error before.
+    // An earlier error is being handled.
   }
 }
 

@@ -1,4 +1,4 @@
-// Brings values and states from a checkpoint to their owners.
+// Writes values and states of a checkpoint at their owners.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace lapse {
 
-// Functions that write a part of a key's value and state where its main copy is, for parts of 64, 128, 256, …
+// Functions that write a part of a key's value and state at its main copy, for parts of 64, 128, 256, …
 // bytes: a call's arguments have one size.
 class RestoreFunctions {
  public:
-  // `label`: part of the names of functions, equal on all ranks, and no other object's. Where there is one
-  // already, that stays.
+  // `label`: part of the functions' names, equal on all ranks, and unique to this object. Keeps an existing
+  // label.
   void set_label(const std::string& label) {
     if (label_.empty()) label_ = label;
   }
   static constexpr std::size_t kMinBytes = 64;
   static constexpr std::size_t kSizes = 10;
 
-  // Collective. Registers the functions that contents of this table need and that are not registered yet.
+  // Collective. Registers the functions for contents of this table that are not registered yet.
   void prepare(ParameterServer& server, const CheckpointTable& table);
-  // The number of the size that fits so many bytes; the largest where they take several parts.
+  // Returns the number of the smallest size that fits `bytes`; the largest if they need several parts.
   static std::size_t size_for(std::size_t bytes);
   static std::size_t bytes_of_size(std::size_t size) { return kMinBytes << size; }
   const RegisteredFunction& function(std::size_t size) const { return *functions_[size]; }
@@ -47,13 +47,13 @@ class CheckpointRestorer {
   CheckpointRestorer(Worker& worker, const RestoreFunctions& functions)
       : worker_(worker), functions_(functions) {}
 
-  // The entries whose keys are in the given interval. Throws CheckpointError where one does not fit the
+  // Restores the entries whose keys are in the given interval. Throws CheckpointError if one does not fit the
   // table; keys before it may have been restored.
   void restore(const CheckpointTable& table, const TableLoad& load, ContentAdapter& adapter,
                const ShardBlock& block, const std::string& file);
-  // Returns when everything is restored. Throws UserCodeFailed or OutOfMemory where a key could not be made.
+  // Waits until everything is restored. Throws UserCodeFailed or OutOfMemory if a key could not be made.
   void finish();
-  // After an error: waits until nothing is in flight. Throws PeerFailed alone.
+  // After an error: waits until nothing is in flight. Throws only PeerFailed.
   void abandon();
 
  private:

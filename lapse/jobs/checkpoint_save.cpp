@@ -117,7 +117,7 @@ void CheckpointSave::write_directly() {
   DurableFile file(request_.folder.file_path(request_.step, name_), place_.offset);
   part_.set_file(name_);
   write_part(file);
-  // On every host: each has its own view of the folder.
+  // On every host, because each has its own view of the folder.
   request_.folder.sync_name(request_.step, name_);
 }
 
@@ -209,14 +209,14 @@ void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept
   try {
     const std::vector<std::uint64_t> steps = request_.folder.steps();
     const bool has_manifest = std::ranges::find(steps, request_.step) != steps.end();
-    // It was renamed before the failure.
+    // The manifest was renamed before the failure.
     if (has_manifest && request_.folder.manifest(request_.step).checkpoint == request_.checkpoint) return;
     std::vector<std::string> files;
     files.reserve(parts.size());
     for (const SavedPart& part : parts) files.push_back(part.file());
     request_.folder.discard(request_.step, files);
   } catch (const std::exception&) {
-    // The next save removes what is left over.
+    // The next save removes the remains.
   }
 }
 
@@ -241,7 +241,7 @@ std::vector<std::string> CheckpointSave::commit(const std::vector<SavedPart>& pa
     throw ProtocolError(fmt::format("table '{}' has {} keys, but the ranks own {} together", table.name,
                                     table.keys, table.entries()));
   }
-  request_.folder.require_files(manifest);  // Where there are no locks, another job may have removed them.
+  request_.folder.require_files(manifest);  // Without locks, another job may have removed them.
   request_.folder.commit(manifest);
   const bool healthy = !request_.expect_finite || manifest.not_finite() == 0;
   std::vector<std::string> warnings;
@@ -262,7 +262,7 @@ bool CheckpointSave::has_files(std::uint64_t other) const {
 }
 
 std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noexcept {
-  // Those that are not healthy are counted with all, and healthy ones among themselves.
+  // `keep` counts healthy checkpoints among themselves, others among all.
   std::vector<std::string> warnings;
   try {
     std::vector<CheckpointFolder::Saved> others = request_.folder.saved();
@@ -286,7 +286,7 @@ std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noe
       try {
         request_.folder.withdraw(other.at.step);
       } catch (const CheckpointError& error) {
-        warnings.emplace_back(error.what());  // It stays; others need not.
+        warnings.emplace_back(error.what());  // It stays. Others may still be removed.
         continue;
       }
       if (was_whole) continue;
@@ -295,11 +295,11 @@ std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noe
                       request_.folder.step_path(other.at.step)));
     }
   } catch (const std::exception& error) {
-    // The one that was to be saved is there; what cannot be looked at stays.
+    // The new checkpoint exists. Older ones that cannot be checked stay.
     try {
       warnings.push_back(fmt::format("older checkpoints stay: {}", error.what()));
     } catch (const std::exception&) {
-      // There is no memory for a warning.
+      // No memory for a warning.
     }
   }
   return warnings;
@@ -307,8 +307,8 @@ std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noe
 
 void CheckpointSave::remove_left_overs() const noexcept {
   if (request_.local && request_.first_of_host) {
-    // Parts of another run stay marked until they are gone: else a job that is killed here would leave a
-    // folder that is refused.
+    // Parts of another run stay marked until they are gone: otherwise, if this job is killed here, the next
+    // job would refuse the folder.
     request_.local->remove_others(request_.checkpoint);
     request_.local->mark_copied(request_.checkpoint);
   }

@@ -1,4 +1,4 @@
-// One checkpoint that is being saved, as one rank sees it.
+// One checkpoint that is being saved, on one rank.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace lapse {
 
-// Checkpoints that were saved after the one that a job has loaded, up to the last of then.
+// Checkpoints that were saved after the one that a job has loaded, up to the last one at that time.
 struct LaterCheckpoints {
   SavedAt after;
   SavedAt last;
@@ -30,7 +30,7 @@ struct LaterCheckpoints {
 
 // Writes one rank's part of a file, at once or in a thread of its own, and on rank 0 the manifest.
 //
-// Thread safety: one thread, which may ask at any time whether the other is done.
+// Thread safety: one thread, which may ask at any time whether the other thread is done.
 class CheckpointSave {
  public:
   struct Request {
@@ -43,32 +43,32 @@ class CheckpointSave {
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
-    bool expect_finite = true;                       // as CheckpointSettings
+    bool expect_finite = true;                       // see CheckpointSettings
     std::optional<LocalCheckpoints> local;           // written first
     bool first_of_host = false;                      // of the ranks of this host
-    std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
+    std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has abandoned
     std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
   };
-  // Where this rank writes.
+  // The place to which this rank writes.
   struct Place {
     std::uint64_t file = 0;
     std::uint64_t files = 0;  // of all ranks
     std::uint64_t offset = 0;
   };
 
-  // Finds what this rank saves; copies it to `staging`, where that is not null. The tables outlive the
-  // object, and so does the staging. Throws std::bad_alloc, OutOfMemory.
+  // Collects what this rank saves, and copies it to `staging`, unless that is null. The tables and the
+  // staging outlive the object. Throws std::bad_alloc, OutOfMemory.
   CheckpointSave(Request request, const std::vector<CheckpointTable>& tables, CheckpointStaging* staging);
-  // Waits until a thread has ended.
+  // Waits for the end of a thread.
   ~CheckpointSave();
   CheckpointSave(const CheckpointSave&) = delete;
   CheckpointSave& operator=(const CheckpointSave&) = delete;
 
   std::uint64_t step() const { return request_.step; }
   std::uint64_t order() const { return request_.order; }
-  // Of this rank's part.
+  // Bytes of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
-  // Writes this rank's part; part() throws where there can be none.
+  // Writes this rank's part. If that fails, part() throws.
   void write(const Place& place);
   // The same in two steps: to the local folder, and from there in a thread.
   void stage(const Place& place);
@@ -81,36 +81,37 @@ class CheckpointSave {
   bool staged() const { return staged_.load(std::memory_order_acquire); }
   bool done() const { return done_.load(std::memory_order_acquire); }
 
-  // Waits for the thread: what was written. Throws CheckpointError.
+  // Waits for the thread and returns what was written. Throws CheckpointError.
   SavedPart part();
-  // Removes what this rank has written to the folder of all ranks, after part().
+  // After part(): removes what this rank has written to the folder of all ranks.
   void discard() const noexcept;
-  // After part(), or after stage: whether this rank's part is complete where it was written first.
+  // After part(), or after stage: returns true if this rank's part is complete where it was written first.
   bool is_staged_well() const { return staged_well_; }
   // Removes what this rank has written to the local folder.
   void discard_local() const noexcept;
-  // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
+  // Rank 0, after a failed commit: removes what all ranks have written, unless the checkpoint appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
-  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns
-  // warnings: of numbers that are not finite, of those among them that were not whole, and of what cannot be
-  // removed. Throws CheckpointError.
+  // Rank 0, after all ranks: makes the checkpoint appear, and surplus ones disappear. Returns warnings: of
+  // numbers that are not finite, of surplus checkpoints that were not whole, and of what cannot be removed.
+  // Throws CheckpointError.
   std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
-  // After commit, any thread: removes the files of those, and other local ones. Large files take long.
+  // After commit, any thread: removes the files of surplus checkpoints, and other local ones. Large files
+  // take long.
   void remove_left_overs() const noexcept;
 
  private:
   bool is_first_rank() const { return request_.rank == Rank(0); }
-  // What the application has given, in the order in which it is written.
+  // The application's bytes, in the order in which they are written.
   std::vector<std::span<const std::byte>> blobs() const;
   bool has_bytes() const;
   void flush();
-  // Keeps the failure of a step; does nothing where there was one.
+  // Makes a step and stores its failure; does nothing after a failure.
   void attempt(void (CheckpointSave::*f)());
   void begin_thread(void (CheckpointSave::*f)());
   void write_at_place();
   void set_names();
   ShardHeader header(std::size_t table) const;
-  // Whether the checkpoint of another step can be read, as far as its manifest and the sizes of files say.
+  // Returns true if the checkpoint of another step can be read, judging by its manifest and file sizes.
   bool has_files(std::uint64_t other) const;
   void prepare_folder();
   void write_directly();
@@ -122,7 +123,7 @@ class CheckpointSave {
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;
-  std::vector<TableRecord> records_;  // by table: a thread must not ask the tables
+  std::vector<TableRecord> records_;  // by table: a thread must not use the tables
   std::vector<SavedRows> rows_;       // likewise
   std::uint64_t bytes_ = 0;
   Place place_;

@@ -16,14 +16,14 @@ void CheckpointStaging::begin(std::size_t bytes) {
   const std::size_t rounded = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const AvailableMemory available = available_memory(sharers_);
   const auto refuse = [&] {
-    throw OutOfMemory(fmt::format("{}: no room for a copy of {} bytes that is to be saved: {}", owner_label_,
-                                  bytes, available.to_text()));
+    throw OutOfMemory(fmt::format("{}: no memory for a copy of {} bytes to be saved: {}", owner_label_, bytes,
+                                  available.to_text()));
   };
   if (rounded > available.bytes) refuse();
   void* const memory =
       ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) refuse();
-  ::madvise(memory, rounded, MADV_HUGEPAGE);  // Where it is refused, pages are small.
+  ::madvise(memory, rounded, MADV_HUGEPAGE);  // If refused, pages are small.
   memory_ = static_cast<std::byte*>(memory);
   bytes_ = rounded;
 }

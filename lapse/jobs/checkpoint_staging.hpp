@@ -6,25 +6,25 @@
 
 namespace lapse {
 
-// Kept from one copy to the next: to take memory from the system anew costs more than to copy. In huge pages
-// where the system gives them. Used by one thread at a time.
+// Kept from one copy to the next: new memory from the system costs more than the copy. Uses huge pages if the
+// system provides them. Used by one thread at a time.
 class CheckpointStaging {
  public:
-  // Room is divided among `sharers` processes of this host; `owner_label` begins the messages of errors.
+  // Divides memory among `sharers` processes of this host. Error messages begin with `owner_label`.
   CheckpointStaging(std::size_t sharers, std::string owner_label)
       : sharers_(sharers), owner_label_(std::move(owner_label)) {}
   ~CheckpointStaging() { release(); }
   CheckpointStaging(const CheckpointStaging&) = delete;
   CheckpointStaging& operator=(const CheckpointStaging&) = delete;
 
-  // Begins a copy that takes at most so many bytes; what take() has given before is no longer used. Throws
-  // OutOfMemory; then there is no memory left.
+  // Begins a copy of at most `bytes` bytes, and invalidates the results of earlier take() calls. Throws
+  // OutOfMemory; then no memory is left.
   void begin(std::size_t bytes);
-  // The next bytes.
+  // Returns the next bytes.
   std::byte* take(std::size_t bytes);
-  // What take() will return.
+  // Returns what take() will return.
   const std::byte* next() const { return memory_ + taken_; }
-  // Gives the memory back to the system.
+  // Returns the memory to the system.
   void release() noexcept;
 
   std::size_t bytes() const { return bytes_; }

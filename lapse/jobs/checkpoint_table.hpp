@@ -1,4 +1,4 @@
-// A table of the server, as checkpoints see it.
+// A table of the server, as checkpoints use it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lapse {
 
-// Thread safety: the server's thread, between calls of run_workers; require_fit any thread.
+// Thread safety: the server's thread, between phases; require_fit: any thread.
 class CheckpointTable {
  public:
   // `name`: in the checkpoint.
@@ -22,12 +22,12 @@ class CheckpointTable {
 
   const TableHandle& handle() const { return table_; }
   const std::string& name() const { return name_; }
-  // What a manifest records of the table, without shards.
+  // Returns what a manifest records of the table, without shards.
   TableRecord record() const;
-  // Throws CheckpointError with reason mismatch, as `file`, where what is asked for of the given record
-  // cannot become values and states of the table.
+  // Throws CheckpointError with reason mismatch, naming `file`, if the requested part of the given record
+  // cannot be converted to values and states of the table.
   void require_fit(const TableRecord& given, const TableLoad& load, const std::string& file) const;
-  // As above, for the lengths of one key.
+  // The same check, for the lengths of one key.
   void require_fit(std::uint64_t key, std::size_t length, const std::string& file) const;
 
  private:

@@ -10,7 +10,7 @@ namespace lapse {
 Checkpoints::Checkpoints(ParameterServer& server, CheckpointSettings settings)
     : impl_(std::make_unique<Impl>(server, std::move(settings))) {}
 Checkpoints::~Checkpoints() {
-  // The threads that write and remove files are its parent's.
+  // In a child, the threads that write and remove files belong to the parent.
   if (impl_->is_left()) {
     leave_to_parent(impl_);
   } else {

@@ -17,7 +17,7 @@ namespace lapse {
 
 namespace {
 
-// One path for "run", "run/" and a link to it.
+// Maps "run", "run/" and a link to it to one path.
 std::string normal_path(const std::string& path) {
   std::error_code error;
   std::filesystem::path normal = std::filesystem::weakly_canonical(path, error);
@@ -104,7 +104,7 @@ void Checkpoints::Impl::renew(FolderLock& lock, const std::string& folder) {
                     : "was removed while the job ran: it is made anew, without the checkpoints that it had");
   make_folder(folder);
   lock.renew();
-  local_is_own_ = false;  // It may be the folder of another run now.
+  local_is_own_ = false;  // It may belong to another run now.
 }
 
 Logger Checkpoints::Impl::log() const {
@@ -214,7 +214,7 @@ void Checkpoints::Impl::finish() {
   agreement.run([&] {
     if (!is_first_rank()) return;
     try {
-      lock();  // The folder may have been removed since the save began, and made anew by a rank that wrote.
+      lock();  // Since the save began, the folder may have been removed, and made anew by a rank that wrote.
       for (const std::string& warning : save->commit(parts)) log().warning("{}", warning);
     } catch (...) {
       save->discard(parts);

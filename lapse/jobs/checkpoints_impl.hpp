@@ -1,4 +1,4 @@
-// What is behind Checkpoints.
+// The implementation of Checkpoints.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@
 
 namespace lapse {
 
-// A rank among those of its host.
+// The position of a rank on its host.
 struct HostPlace {
-  std::size_t first = 0;  // the first of them, among all ranks
+  std::size_t first = 0;  // the host's first rank
   std::size_t index = 0;
   std::size_t ranks = 0;
 
@@ -41,7 +41,7 @@ struct HostPlace {
   }
 };
 
-// Thread safety: that of Checkpoints.
+// Thread safety: like Checkpoints.
 class Checkpoints::Impl {
  public:
   Impl(ParameterServer& server, CheckpointSettings settings);
@@ -54,7 +54,7 @@ class Checkpoints::Impl {
   void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
   void finish();
   bool staged() const { return !save_ || save_->staged(); }
-  // Warns where the last checkpoint is not finished.
+  // Warns if the last checkpoint is not finished.
   void report_unfinished() const noexcept;
   bool done() const { return !save_ || save_->done(); }
   bool has_local_folder() const { return !settings_.local_folder.empty(); }
@@ -65,7 +65,7 @@ class Checkpoints::Impl {
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
-  // As ranks agree on it when a checkpoint begins.
+  // The facts that ranks agree on when a checkpoint begins.
   struct Beginning {
     std::string text;  // the arguments
     std::uint64_t checkpoint = 0;
@@ -83,56 +83,56 @@ class Checkpoints::Impl {
     const CheckpointTable* table;
     TableLoad load;
   };
-  // Where a checkpoint is read from, by this rank of those that read there.
+  // The folder from which this rank reads a checkpoint, and its number among the folder's readers.
   struct Source {
     CheckpointFolder folder;
     Manifest manifest;  // of what this rank can read
     Rank rank;
     std::int32_t ranks = 0;
   };
-  // What is in the local folders: the newest that is complete, what is wrong with others.
+  // The newest complete checkpoint in the local folders, and the problems of others.
   struct Near {
     std::optional<LocalCheckpoint> checkpoint;
     std::vector<std::string> problems;
-    bool unreadable = false;  // a problem is that a disk refuses
+    bool unreadable = false;  // a disk refuses to read
     WantedLocal wanted;
     std::vector<LocalCheckpoints::Listing> listings;  // by rank
   };
   // Collective.
   Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;
-  // The newest of those that are older than one that is not whole after all.
+  // Returns the newest of those that are older than `failed`, which turned out not to be whole.
   static std::optional<LocalCheckpoint> older_local(const Near& near, const LocalCheckpoint& failed,
                                                     std::vector<std::string>& problems);
-  // Collective. What is in the folder of all ranks; nothing only where `near` has one.
+  // Collective. Finds a checkpoint in the folder of all ranks. Finds none only if `near` has one.
   FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                        std::optional<std::uint64_t> step, const Near& near) const;
-  // Collective. One checkpoint, from the hosts or from the folder of all ranks.
-  // `is_copy`: the folder of all ranks has it, too.
+  // Collective. Load one checkpoint, from the hosts or from the folder of all ranks. `is_copy`: the folder of
+  // all ranks has it, too.
   LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near, bool is_copy,
                              const std::vector<ChosenTable>& loads);
   LoadedCheckpoint load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                             const FoundCheckpoint& found, const std::vector<ChosenTable>& loads);
-  // Collective. The tables of `manifest`, that of the whole checkpoint.
+  // Collective. Loads the tables of `manifest`, the manifest of the whole checkpoint.
   LoadedCheckpoint load_tables(CheckpointAgreement& agreement, const Source& source, const Manifest& manifest,
                                CheckpointBlobs blobs, const std::vector<ChosenTable>& loads);
-  // Throws UsageError where the request names what there is not.
+  // Throws UsageError if the request names a table that was not added, or an empty interval of keys.
   std::vector<ChosenTable> chosen(const LoadRequest& request) const;
-  // Removes what this rank has staged unless every rank has; then it is kept for the next job.
+  // Discards what this rank has staged unless every rank has staged; then it is kept for the next job.
   void keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save);
   void join_cleaner() {
     if (cleaner_.joinable()) cleaner_.join();
   }
-  // Before parts are written to it: removes what is of no use in the local folder. Throws CheckpointError
-  // where it has parts of another run.
+  // Removes useless files from the local folder, before parts are written to it. Throws CheckpointError if it
+  // has parts of another run.
   void clean_local_folder(const Beginning& beginning);
-  // After a load: which checkpoints are those of a branch that is abandoned, or could not be loaded.
+  // After a load: records which checkpoints belong to an abandoned branch, or could not be loaded.
   void note_branch(const LoadRequest& request, const SavedAt& loaded);
-  // Removes the files of checkpoints that are gone.
+  // Removes the files of removed checkpoints.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
-  // The arguments of a call, as ranks compare them.
+  // The arguments of a call, in a form that ranks compare.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
-  // Waits until old files are removed, and takes the locks of the folders for this rank, unless it has them:
-  // also of a folder that was removed or replaced since.
+  // Waits until old files are removed, and takes this rank's locks of folders, unless it has them; again if a
+  // folder was removed or replaced since.
   void lock();
   void renew(FolderLock& lock, const std::string& folder);
   Logger log() const;
@@ -149,13 +149,13 @@ class Checkpoints::Impl {
   CheckpointStaging staging_;
   std::unique_ptr<FolderLock> lock_;        // on rank 0
   std::unique_ptr<FolderLock> local_lock_;  // on the first rank of each host
-  std::unique_ptr<CheckpointSave> save_;    // that is not finished
-  std::jthread cleaner_;                    // removes files while the application goes on; on rank 0
+  std::unique_ptr<CheckpointSave> save_;    // not finished yet
+  std::jthread cleaner_;                    // removes files while the application continues; on rank 0
   std::uint64_t last_order_ = 0;            // Manifest::order; on rank 0, once it has the lock
-  std::uint64_t committed_order_ = 0;       // likewise, of the newest that exists
-  std::uint64_t local_order_ = 0;           // of one of which all hosts have all parts
-  bool local_is_own_ = false;               // there are no parts of another run; on the first rank of a host
-  // On rank 0, as CheckpointSave::Request.
+  std::uint64_t committed_order_ = 0;       // likewise, of the newest checkpoint that exists
+  std::uint64_t local_order_ = 0;           // of a checkpoint whose parts are all on the hosts
+  bool local_is_own_ = false;               // no parts of another run; on the first rank of a host
+  // On rank 0; see CheckpointSave::Request.
   std::optional<LaterCheckpoints> abandoned_;
   std::optional<LaterCheckpoints> doubtful_;
 };

@@ -15,13 +15,13 @@ namespace lapse {
 
 namespace {
 
-// A disk that cannot be read now, or a program that is older than the checkpoint.
+// The disk cannot be read now, or the program is older than the checkpoint.
 bool may_be_whole(const CheckpointError& error) {
   return error.reason() == CheckpointError::Reason::not_readable ||
          error.reason() == CheckpointError::Reason::newer_version;
 }
 
-// Whether all values that the folder has of the step are of the checkpoint with this number.
+// Returns true if all values of the step in the folder belong to the checkpoint with this number.
 bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t checkpoint) {
   std::error_code error;
   std::vector<std::string> names = folder_entries(folder.step_path(step), error);
@@ -31,8 +31,8 @@ bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t 
   });
 }
 
-// Whether a checkpoint (of `step`, where it is given) whose manifest in the folder cannot be read may be
-// whole and newer than this one.
+// Returns true if a checkpoint (of `step`, if given) whose manifest in the folder cannot be read may be whole
+// and newer than this one.
 bool may_have_newer(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
                     const LocalCheckpoint& near) {
   return std::ranges::any_of(folder.saved(), [&](const CheckpointFolder::Saved& one) {
@@ -50,7 +50,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const std::optional<std::uint64_t> step = request.step;
   finish();
   CheckpointAgreement agreement(server_, "load_checkpoint");
-  agreement.run([&] { join_cleaner(); });  // It might remove what is found.
+  agreement.run([&] { join_cleaner(); });  // It might remove files that are found.
   std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
   if (request.is_fallback) arguments += " as a fallback";
   for (const TableLoad& one : request.tables)
@@ -67,7 +67,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::vector<std::string> problems = found.problems;
   problems.insert(problems.end(), found_near.problems.begin(), found_near.problems.end());
 
-  // The nearer one has what the folder of all ranks has, or what is newer.
+  // The local checkpoint is the one in the folder of all ranks, or a newer one.
   const bool has_far = !found.manifest.empty();
   if (near && !step && settings_.expect_finite && has_far && found.healthy && !near->healthy()) {
     problems.push_back(fmt::format(
@@ -86,7 +86,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
       } catch (const CheckpointError& error) {
         if (error.reason() == CheckpointError::Reason::mismatch) throw;
         std::vector<std::string> others{error.what()};
-        // One that the disk refuses may be whole: no other takes its place but that of all ranks.
+        // One that the disk refuses may be whole: only the one in the folder of all ranks may replace it.
         near = may_be_whole(error) ? std::nullopt : older_local(found_near, *near, others);
         if (!near && !has_far) throw;
         problems.insert(problems.end(), others.begin(), others.end());
@@ -95,7 +95,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
     if (!loaded) loaded = load_far(agreement, folder, found, loads);
   } catch (const CheckpointError& error) {
     // Every rank has this error.
-    if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Of no other step there is more hope.
+    if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Another step is no more likely to fit.
     const std::uint64_t failed = has_far ? found.saved_at.step : found_near.checkpoint->step();
     const std::vector<std::string> others = agreement.exchange(
         [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
@@ -116,7 +116,7 @@ void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& l
     const bool goes_back = request.step && !request.is_fallback;
     (goes_back ? abandoned_ : doubtful_) = later;
   } catch (const CheckpointError&) {
-    // What is newer is not known, and stays.
+    // It is not known which checkpoints are newer, so they stay.
   }
 }
 
@@ -157,7 +157,7 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
     } catch (const CheckpointError& error) {
       if (!near.checkpoint && near.problems.empty()) throw;
       if (!near.checkpoint) {
-        // What a disk refuses may be whole.
+        // A checkpoint that a disk refuses may be whole.
         const auto reason = near.unreadable ? CheckpointError::Reason::not_readable : error.reason();
         throw CheckpointError(reason, error.file(),
                               fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
@@ -175,7 +175,7 @@ LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, co
   const CheckpointFolder folder(settings_.local_folder);
   const auto is_sparse = [](const ChosenTable& one) { return one.table->record().sparse; };
   if (!is_copy && std::ranges::any_of(loads, is_sparse)) {
-    // Keys that came before a damaged block would stay, where an older checkpoint lacks them.
+    // Checks before loading: keys before a damaged block would stay, even if an older checkpoint lacks them.
     agreement.run([&] {
       if (host_.index == 0) folder.check(near.manifest(host_.first), CheckpointFolder::Check::contents);
     });
@@ -221,7 +221,7 @@ LoadedCheckpoint Checkpoints::Impl::load_tables(CheckpointAgreement& agreement, 
   });
   for (const ChosenTable& one : loads) functions_.prepare(server_, *one.table);
 
-  // An error of the worker would end the server: it is kept until the phase is over.
+  // An error in the worker would end the server, so it is stored until the phase is over.
   std::exception_ptr failure;
   server_.run_workers(1, [&](Worker& worker) {
     CheckpointRestorer restorer(worker, functions_);

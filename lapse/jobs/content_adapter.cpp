@@ -14,21 +14,22 @@ namespace lapse {
 
 namespace {
 
-// Whether there is an element of type To for it.
+// Returns true if the value is in the range of To, or is not finite.
 template <class To, class From>
 bool has_element(From value) {
   if constexpr (std::is_integral_v<From>) {
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
            value <= static_cast<From>(std::numeric_limits<To>::max());
   } else {
-    // Compared, as a conversion that overflows may be a signal. Above, numbers are rounded to infinity.
+    // Compares, because a conversion that overflows may raise a signal. From kEnd on, numbers round to
+    // infinity.
     static_assert(std::is_same_v<From, double> && std::is_same_v<To, float>);
     constexpr From kEnd = 0x1.ffffffp127;
     return !std::isfinite(value) || std::abs(value) < kEnd;
   }
 }
 
-// The text of the first element that cannot be converted; empty: all were.
+// Converts all elements. Returns the text of the first that cannot be converted; empty if there is none.
 template <class From, class To>
 std::string convert_elements(std::span<const std::byte> from, std::vector<std::byte>& to) {
   const std::size_t elements = from.size() / sizeof(From);

@@ -1,4 +1,4 @@
-// Makes values and states of a checkpoint those of a table.
+// Converts checkpointed values and optimizer state to a table's layout.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace lapse {
 
-// Converts elements and begins states anew, as a TableLoad asks for; else what was read is what is stored.
-// Used by one thread.
+// Converts elements and resets states as a TableLoad requests; otherwise passes on what was read. Used by one
+// thread.
 class ContentAdapter {
  public:
-  // The table outlives the object, and `given`, of its kind in the checkpoint, fits it.
+  // The table outlives the object. `given`, the table's record in the checkpoint, must fit it.
   ContentAdapter(const CheckpointTable& table, const TableRecord& given, const TableLoad& load);
 
-  // Value and state of entry i, valid until the next call. Throws CheckpointError, as `file`, where they are
-  // not those of a key of the table.
+  // Returns value and state of entry i, valid until the next call. Throws CheckpointError, naming `file`, if
+  // they do not fit the key in the table.
   std::span<const std::byte> content(const ShardBlock& block, std::size_t i, const std::string& file);
 
  private:

@@ -24,15 +24,15 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kDeadlineVariable = "SLURM_JOB_END_TIME";
-// In the year 2255: nanoseconds until then can be counted.
+// In the year 2255: nanoseconds until then fit into 64 bits.
 constexpr std::int64_t kLastSecond = 9'000'000'000;
 
-// Times that an application may choose freely are compared and added so: no sum or conversion overflows, as
-// it does in nanoseconds after 292 years.
+// For comparing and adding times that an application may choose freely: no sum or conversion overflows.
+// Nanoseconds overflow after 292 years.
 using Seconds = std::chrono::duration<double>;
 
-// As the environment has it; a time that is past is that of another job, whose environment this one has
-// inherited. Throws ConfigurationError.
+// Returns the deadline in the environment. Ignores a past time: it belongs to another job, whose environment
+// this one has inherited. Throws ConfigurationError.
 std::optional<std::chrono::system_clock::time_point> slurm_deadline(const ParameterServer& server) {
   using std::chrono::system_clock;
   const char* const text = std::getenv(kDeadlineVariable);  // NOLINT(concurrency-mt-unsafe)
@@ -52,7 +52,7 @@ std::optional<std::chrono::system_clock::time_point> slurm_deadline(const Parame
   return std::nullopt;
 }
 
-// Nanoseconds until the job is to stop. Throws ConfigurationError.
+// Returns the nanoseconds until the job is to stop. Throws ConfigurationError.
 std::optional<std::int64_t> time_to_stop(const ParameterServer& server, const JobControlOptions& options) {
   using std::chrono::system_clock;
   const std::optional<system_clock::time_point> deadline =
@@ -60,7 +60,7 @@ std::optional<std::int64_t> time_to_stop(const ParameterServer& server, const Jo
   if (!deadline) return std::nullopt;
   const Seconds left = Seconds(deadline->time_since_epoch()) -
                        Seconds(system_clock::now().time_since_epoch()) - Seconds(options.grace);
-  // Added to a steady clock's time, which may have begun years ago.
+  // Limited, because it is added to the time of a steady clock, which may have begun years ago.
   constexpr Seconds kLongest(static_cast<double>(kLastSecond / 2));
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::clamp(left, -kLongest, kLongest)).count();
 }
@@ -76,7 +76,7 @@ std::string to_text(const CheckpointInterval& interval) {
                      interval.time.value_or(std::chrono::seconds(0)).count());
 }
 
-// What rank 0 has found, and what each rank has.
+// The end of the job from rank 0, and the interval of each rank.
 struct StartOfJob {
   std::string interval;
   bool has_end = false;
@@ -118,7 +118,7 @@ class JobControl::Impl {
   std::optional<SteadyClock::time_point> end_;
   std::string reason_;
   std::atomic<SteadyClock::time_point> begin_{SteadyClock::now()};  // of the interval
-  JobProgress progress_;                                            // then
+  JobProgress progress_;                                            // at that time
 };
 
 JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options)
@@ -139,7 +139,7 @@ JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const auto other = from_archive<StartOfJob>(texts[rank]);
     if (other.interval == first.interval) continue;
-    // By an exchange, so that the server learns that every rank throws.
+    // Throws in an exchange, so that the server learns that every rank throws.
     server.exchange("the making of a job control", [&]() -> std::string {
       throw CollectiveMismatch(fmt::format("the interval of checkpoints is {} on rank 0 and {} on rank {}",
                                            first.interval, other.interval, rank));
@@ -161,7 +161,7 @@ std::string JobControl::Impl::own_reason() const {
 }
 
 bool JobControl::Impl::should_stop() {
-  // A request that another rank has only heard of has its reason there.
+  // A rank that only knows of another rank's request has no reason of its own.
   const auto reasons = server_.exchange(
       "should_stop", [&] { return fmt::format("{}{}", stop_requested() ? '1' : '0', own_reason()); });
   if (std::ranges::none_of(reasons, [](const std::string& one) { return one[0] == '1'; })) return false;

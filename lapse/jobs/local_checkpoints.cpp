@@ -27,7 +27,7 @@ std::string part_name(std::uint64_t checkpoint, std::uint64_t rank) {
   return fmt::format("{}r{}{}", checkpoint_file_prefix(checkpoint), rank, kPartExtension);
 }
 
-// The rank of "0123456789abcdef-r7.part.json".
+// Returns the rank of "0123456789abcdef-r7.part.json".
 std::optional<std::uint64_t> rank_of_part(std::string_view name) {
   const std::size_t at = name.find("-r");
   if (at == std::string_view::npos || !name.ends_with(kPartExtension)) return std::nullopt;
@@ -58,7 +58,7 @@ void LocalCheckpoints::mark_copied(std::uint64_t checkpoint) const noexcept {
     std::error_code error;
     fs::rename(temporary, copied_file(), error);
   } catch (const std::exception&) {
-    // Another run refuses the folder then, and this one goes on.
+    // Then another run refuses the folder, and this one continues.
   }
 }
 
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> LocalCheckpoints::copied() const {
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
     if (result.ec == std::errc{} && result.ptr == digits.data() + digits.size()) return number;
   } catch (const CheckpointError&) {
-    // There is none yet, or it is of no use.
+    // There is none yet, or it is invalid.
   }
   return std::nullopt;
 }
@@ -104,7 +104,7 @@ bool LocalCheckpoints::is_older(std::uint64_t step, const std::string& name, std
     const Manifest part = Manifest::from_text(part_text(step, name), folder_.file_path(step, name));
     return part.run == run && part.order < order;
   } catch (const CheckpointError&) {
-    return false;  // Whose it is, and how old, is not known.
+    return false;  // Its run and age are not known.
   }
 }
 
@@ -113,7 +113,7 @@ void LocalCheckpoints::remove_unless(const KeptNames& kept_names) const noexcept
   try {
     std::error_code error;
     for (const std::uint64_t step : folder_.all_steps()) {
-      // Manifests first: a part without its file is none, and not a damaged one.
+      // Removes manifests first: then a part without its file is none, not a damaged one.
       std::vector<std::string> files;
       const std::vector<std::string> names = folder_entries(folder_.step_path(step), error);
       const std::vector<std::string> kept = kept_names(step, names);
@@ -254,8 +254,8 @@ std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::
       found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }
-  std::optional<LocalCheckpoint> ill;  // the newest that is complete, and not healthy
-  std::size_t problems_before = 0;     // of those that are newer than that
+  std::optional<LocalCheckpoint> ill;  // the newest that is complete and not healthy
+  std::size_t problems_before = 0;     // number of problems of newer ones than that
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     auto& parts = one->second;
     const auto& [order, of_step] = one->first.first;

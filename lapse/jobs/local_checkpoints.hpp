@@ -1,4 +1,4 @@
-// Checkpoints on the disks of the hosts themselves.
+// Checkpoints on the hosts' own disks.
 #pragma once
 
 #include <cstdint>
@@ -12,47 +12,47 @@
 
 namespace lapse {
 
-// The folder of one host. A rank writes a file with its part, and then a manifest of this part: so a rank
-// waits for no other, and the parts of all ranks together are the checkpoint.
+// The folder of one host. A rank writes a file with its part, and then a manifest of this part, so that no
+// rank waits for another. The parts of all ranks together are the checkpoint.
 //
-// Thread safety: that of CheckpointFolder.
+// Thread safety: like CheckpointFolder.
 class LocalCheckpoints {
  public:
   explicit LocalCheckpoints(std::string path) : folder_(std::move(path)) {}
 
   const CheckpointFolder& folder() const { return folder_; }
   static std::string file_name(std::uint64_t checkpoint, Rank rank);
-  // Makes the part of the rank appear. Its file is on the disk.
+  // Makes the part of the rank appear. Requires that its file is on the disk.
   void announce(const Manifest& part, Rank rank) const;
-  // Notes that the folder of all ranks has this checkpoint, too.
+  // Records that the folder of all ranks has this checkpoint, too.
   void mark_copied(std::uint64_t checkpoint) const noexcept;
-  // Removes everything of other checkpoints than this one, of any run.
+  // Removes all other checkpoints, of any run.
   void remove_others(std::uint64_t checkpoint) const noexcept;
-  // Removes files of parts that do not appear, as their ranks ended before that; and parts of the run from
-  // before `order`.
+  // Removes files of parts that never appear, because their ranks ended before that, and parts of the run
+  // with a smaller order than `order`.
   void remove_useless(std::uint64_t run, std::uint64_t order) const noexcept;
   // Removes the part of a rank.
   void discard(std::uint64_t step, std::uint64_t checkpoint, Rank rank) const noexcept;
 
-  // The parts on this host whose files are there, and what is wrong with others.
+  // The parts on this host whose files exist, and the problems of others.
   struct Listing {
     std::vector<std::uint64_t> ranks;
     std::vector<std::string> manifests;
     std::vector<std::string> problems;
-    bool unreadable = false;               // a problem is that the disk refuses
-    std::vector<std::string> refused;      // parts of which the run is not known, as the disk refuses: texts
-    std::vector<std::string> others;       // parts of other runs: texts
-    std::vector<std::uint64_t> only_here;  // steps of those which their folder of all ranks may lack
+    bool unreadable = false;               // a disk refuses to read
+    std::vector<std::string> refused;      // messages: parts whose run is not known, as the disk refuses
+    std::vector<std::string> others;       // messages: parts of other runs
+    std::vector<std::uint64_t> only_here;  // steps of those that their folder of all ranks may lack
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
       archive& ranks& manifests& problems& unreadable& refused& others& only_here;
     }
   };
-  // Those of one run (Manifest::run).
+  // Lists the parts of one run (Manifest::run).
   Listing list(std::uint64_t run) const;
-  // Throws CheckpointError where the listing, of the run of the folder `all_ranks`, has parts of another run
-  // that may be nowhere else, or parts that the disk refuses, as these may be such.
+  // Throws CheckpointError if `listing`, of the run of the folder `all_ranks`, has parts of another run that
+  // may exist nowhere else, or parts that the disk refuses, which may be such parts.
   void refuse_others(const Listing& listing, const std::string& all_ranks) const;
 
  private:
@@ -68,7 +68,7 @@ class LocalCheckpoints {
   CheckpointFolder folder_;
 };
 
-// One checkpoint of which all parts are on the hosts of this job. Equal on all ranks.
+// A checkpoint whose parts are all on the hosts of this job. Equal on all ranks.
 struct LocalCheckpoint {
   struct Part {
     std::size_t lister;  // the rank that has listed it, on the part's host
@@ -79,25 +79,25 @@ struct LocalCheckpoint {
   std::uint64_t step() const { return parts.front().manifest.step; }
   std::uint64_t checkpoint() const { return parts.front().manifest.checkpoint; }
   SavedAt saved_at() const { return parts.front().manifest.saved_at(); }
-  // All numbers of all parts are finite, as far as is known.
+  // Returns true if all numbers of all parts are finite, as far as is known.
   bool healthy() const;
-  // Of all parts, or of those that one rank has listed.
+  // Returns the manifest of all parts, or of those that one rank has listed.
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
 
-// Which of them is looked for. Those from before the latest in the folder of all ranks are left out: they are
+// Which local checkpoint to find. Ignores those from before the latest in the folder of all ranks: they are
 // older, or belong to a branch of the training that a later job has abandoned.
 struct WantedLocal {
   using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
 
-  std::optional<std::uint64_t> step = {};  // nothing: any
+  std::optional<std::uint64_t> step = {};  // nullopt: any
   SavedAt latest = {};                     // in the folder of all ranks
   std::optional<Place> before = {};        // only older ones than this
-  // One with numbers that are not finite only where there is no other.
+  // Takes one with numbers that are not finite only if there is no other.
   bool prefers_healthy = true;
 };
 
-// The newest that is complete; `problems` gets newer ones that are passed over. `listings`: by rank.
+// Finds the newest complete checkpoint. Appends skipped newer ones to `problems`. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
                                             const WantedLocal& wanted, std::vector<std::string>& problems);
 

@@ -22,7 +22,7 @@ void SavedPart::move_to(const std::string& file, std::uint64_t offset) {
   for (std::size_t i = 1; i < shards_.size(); i += kNumbersOfShard) shards_[i] += offset;
   for (std::vector<std::uint64_t>* const blobs : {&global_, &per_worker_}) {
     for (std::size_t i = 0; i + 1 < blobs->size(); i += kNumbersOfBlob)
-      if ((*blobs)[i + 1] != 0) (*blobs)[i] += offset;  // Empty ones are at 0.
+      if ((*blobs)[i + 1] != 0) (*blobs)[i] += offset;  // Empty ones stay at 0.
   }
 }
 

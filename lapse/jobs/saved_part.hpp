@@ -1,4 +1,4 @@
-// What one rank has written of a checkpoint.
+// The part of a checkpoint that one rank has written.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class SavedPart {
   // `file`: within the folder of the checkpoint.
   void set_file(const std::string& file) { file_ = file; }
   const std::string& file() const { return file_; }
-  // The same bytes in another file, where they begin at `offset` and not at 0.
+  // The same bytes are now in another file, from `offset` instead of 0.
   void move_to(const std::string& file, std::uint64_t offset);
   // `table`: its number in the manifest. The record's file is that of the part.
   void add(std::uint64_t table, const ShardRecord& shard);
@@ -38,7 +38,8 @@ class SavedPart {
   void append(const std::vector<std::uint64_t>& from, std::vector<BlobRecord>& to) const;
 
   std::string file_;
-  // Each: table, offset, bytes, entries, first key, last key, checksum, numbers that are not finite.
+  // For each shard: table, offset, bytes, entries, first key, last key, checksum, numbers that are not
+  // finite.
   std::vector<std::uint64_t> shards_;
   std::vector<std::uint64_t> global_;      // offset, bytes, checksum; or empty
   std::vector<std::uint64_t> per_worker_;  // likewise, by worker

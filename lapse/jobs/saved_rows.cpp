@@ -8,14 +8,14 @@ namespace lapse {
 
 namespace {
 
-// Copies pieces of memory that follow one another at once.
+// Copies contiguous pieces of memory at once.
 class PieceCopy {
  public:
-  // Rows of `head_bytes` before their values: what is behind the last value is not copied.
+  // Rows have `head_bytes` before their values, so the bytes after the last value are not copied.
   PieceCopy(CheckpointStaging& staging, std::size_t head_bytes)
       : staging_(staging), head_bytes_(head_bytes) {}
 
-  // Where the copy of a row will be.
+  // Returns where the copy of a row will be.
   const std::byte* add(const std::byte* row, std::size_t stride) {
     if (row != end_) {
       flush();

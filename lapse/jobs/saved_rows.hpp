@@ -11,25 +11,24 @@
 
 namespace lapse {
 
-// Which keys there are, and where the value of each is, with the state of the update rule behind it. Keys
-// that follow one another with values that do are one run, so that a table whose keys were never moved takes
-// next to nothing.
+// The keys, and the address of each value, which the state of the update rule follows. Consecutive keys with
+// consecutive values are one run, so a table whose keys have never moved takes almost no memory.
 //
-// Used by one thread at a time. Collected between phases; what is not copied stays as it is until the rows
-// have been written.
+// Used by one thread at a time. Made between phases. Rows that are not copied must not change until they have
+// been written.
 class SavedRows {
  public:
   // Bytes of staging that a copy of the table takes, at most.
   static std::size_t staging_bytes(const TableShard& table);
 
-  // Finds the rows of the keys that this rank serves, and copies them to `staging`, where that is not null.
+  // Finds the rows of the keys that this rank serves, and copies them to `staging`, unless that is null.
   // Throws std::bad_alloc. The table outlives the object.
   SavedRows(const TableShard& table, CheckpointStaging* staging);
 
   std::uint64_t keys() const { return keys_; }
-  // Of a shard with this header. Where keys have lengths of their own, puts the keys into order first.
+  // Returns the bytes of a shard with this header. If keys have lengths of their own, sorts the keys first.
   std::uint64_t shard_bytes(const ShardHeader& header);
-  // Rising keys. Throws CheckpointError.
+  // Writes the rows by ascending keys. Throws CheckpointError.
   void write(ShardWriter& writer);
 
  private:
@@ -39,7 +38,7 @@ class SavedRows {
     const std::byte* row;  // of the first key
   };
 
-  // The keys of a sparse table come in the order in which they were made.
+  // The keys of a sparse table are collected in the order in which they were made.
   void sort();
   template <class F>
   void for_each(F&& f) const;

@@ -1,4 +1,4 @@
-// A thread of the application as a worker.
+// A worker bound to a thread of the application.
 #pragma once
 
 #include <exception>
@@ -11,29 +11,29 @@ namespace lapse {
 
 class AttachedPlace;
 
-// From ParameterServer::attach: the worker of the calling thread, used by that thread alone. Its end waits
-// for the operations of the worker; its place can be taken again. In a child that fork has made, its end does
-// nothing.
+// The worker of the calling thread, from ParameterServer::attach; only that thread uses it. The destructor
+// waits for the worker's operations and frees its place. In a child that fork has made, it does nothing.
 class LAPSE_EXPORT AttachedWorker {
  public:
   explicit AttachedWorker(std::unique_ptr<AttachedPlace> place);
   AttachedWorker(AttachedWorker&&) noexcept;
   AttachedWorker& operator=(AttachedWorker&&) = delete;
-  // As detach(). What that throws, and an exception that unwinds this thread, ends the phase on every rank:
-  // other workers could wait for this one indefinitely.
+  // Like detach(). If that throws, or an exception unwinds this thread, the phase ends on every rank:
+  // otherwise other workers could wait for this one indefinitely.
   ~AttachedWorker();
 
-  // After its end its calls throw UsageError.
+  // Once the worker has ended, its calls throw UsageError.
   Worker& operator*() const { return *worker_; }
   Worker* operator->() const { return worker_; }
 
-  // Ends the worker. Throws as Worker::wait_all.
+  // Ends the worker. Throws what Worker::wait_all throws.
   void detach();
-  // Ends the worker, and the phase on every rank with the text of `failure`, which the destructor cannot see.
+  // Ends the worker, and the phase on every rank with the message of `failure`. The destructor cannot see
+  // that exception.
   void fail(std::exception_ptr failure) noexcept;
 
  private:
-  // In a child that fork has made, the place stays as it is. Whether there is none to be given back.
+  // Returns true if there is no place to give back. In a child that fork has made, leaves the place as it is.
   bool leave_if_child() noexcept;
 
   std::unique_ptr<AttachedPlace> place_;

@@ -1,4 +1,4 @@
-// The handle of a function that runs where a key is.
+// The handle of a function that runs at the owner of a key.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace lapse {
 
-// In place of an argument or a result that a function does not have. Takes no bytes.
+// Stands for an argument or a result that a function does not have. Takes no bytes.
 using Nothing = std::monostate;
 
 template <class T>
@@ -26,10 +26,10 @@ constexpr std::size_t bytes_of() {
   return std::is_same_v<T, Nothing> ? 0 : sizeof(T);
 }
 
-// An argument or a result is at most this large: they are copied on stacks.
+// The largest argument or result: both are copied on stacks.
 inline constexpr std::size_t kMaxFunctionBytes = std::size_t{64} << 10;
 
-// f in the form that the protocol calls; see ParameterServer::register_function.
+// Wraps f in the form that the protocol calls; see ParameterServer::register_function.
 template <Element T, class Argument, class Result, class F>
 RegisteredFunction make_function(std::string name, F f) {
   static_assert(bytes_of<Argument>() <= kMaxFunctionBytes && bytes_of<Result>() <= kMaxFunctionBytes);
@@ -61,11 +61,11 @@ RegisteredFunction make_function(std::string name, F f) {
   return function;
 }
 
-// What a Function is before one is assigned: it belongs to no server, so that every call refuses it.
+// The definition in an unassigned Function. It belongs to no server, so every call refuses it.
 inline const RegisteredFunction kNoFunction = {};
 
 // A function on values of element type T, made by ParameterServer::register_function and valid as long as the
-// server; a worker calls it with Worker::call. One that nothing was assigned to is of no server: UsageError.
+// server. A worker runs it with Worker::call. A call with an unassigned Function throws UsageError.
 template <Element T, class Argument, class Result>
 class Function {
  public:
@@ -73,7 +73,7 @@ class Function {
   Function(const RegisteredFunction& function, const void* server) : function_(&function), server_(server) {}
   const std::string& name() const { return function_->name; }
 
-  // For the library: what is called, and the server that it was registered with.
+  // For the library: the definition, and the server that it was registered with.
   const RegisteredFunction& definition() const { return *function_; }
   const void* server() const { return server_; }
 

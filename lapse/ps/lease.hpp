@@ -1,4 +1,4 @@
-// Keys that a worker holds exclusively, as plain memory.
+// Exclusive access of a worker to keys, as plain memory.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace lapse {
 
 class LeaseHold;
 
-// Keys of one table, for Worker::lease; refers to the caller's keys.
+// Keys of one table, for Worker::lease. Refers to the caller's keys.
 class LeaseKeys {
  public:
   template <Element T>
@@ -31,24 +31,24 @@ class LeaseKeys {
   std::span<const Key> keys_;
 };
 
-// What a lease holds of one table.
+// The keys of one table in a lease.
 struct LAPSE_EXPORT LeasePart {
   TableHandle table;
   Rank holder;
   std::vector<Key> keys;          // as given
-  std::vector<std::byte*> slots;  // of each
+  std::vector<std::byte*> slots;  // of each key
   TableCounters* counters;        // of the worker and the table
 
-  // Throws LengthMismatch, or UsageError for a scale that the table's update rule does not accept.
+  // Throws LengthMismatch, or UsageError if the table's update rule does not accept the scale.
   void check_update(std::size_t given, std::size_t expected, float scale) const;
-  // The table looks at pushes before its update rule sees them.
+  // Returns true if the table checks pushes before its update rule sees them.
   bool is_limited() const;
-  // An update that was checked, of a table with limits. Throws NotFiniteUpdate.
+  // Applies a checked update to a table with limits. Throws NotFiniteUpdate.
   void apply_limited(std::size_t i, const std::byte* update, std::size_t elements, float scale) const;
 };
 
-// The values of one table's keys in a lease, in the order in which the keys were given; valid while the lease
-// is held. A key that was given twice is the same memory at both positions.
+// The values of one table's keys in a lease, in the order of the given keys. Valid while the lease is held.
+// If a key was given twice, both positions are the same memory.
 template <Element T>
 class LeasedValues {
  public:
@@ -60,17 +60,17 @@ class LeasedValues {
         is_limited_(part.is_limited()) {}
 
   std::size_t size() const { return part_->slots.size(); }
-  // The value, in place.
+  // Returns the value, in place.
   std::span<T> operator[](std::size_t i) const { return {reinterpret_cast<T*>(slots_[i]), length(i)}; }
-  // The state of the update rule, in place.
+  // Returns the state of the update rule, in place.
   std::span<T> state(std::size_t i) const {
     const std::size_t elements = length(i);
     return {reinterpret_cast<T*>(slots_[i]) + elements,
             length_ != 0 ? state_length_ : part_->table.state_elements(elements)};
   }
-  // Applies the update rule, as a push of `update` (as many elements as the value has, else LengthMismatch)
-  // would; `scale` only for rules that accept one, else UsageError. Throws what a rule of the application
-  // throws, and NotFiniteUpdate where the table refuses such updates.
+  // Applies the update rule, like a push of `update`. Throws LengthMismatch if `update` has not as many
+  // elements as the value, UsageError if the rule does not accept `scale`, NotFiniteUpdate if the table
+  // refuses the update, and what a rule of the application throws.
   void apply(std::size_t i, std::span<const T> update, float scale = 1.0F) const {
     const std::size_t elements = length(i);
     const auto* const bytes = reinterpret_cast<const std::byte*>(update.data());
@@ -88,16 +88,16 @@ class LeasedValues {
 
   const LeasePart* part_;
   std::byte* const* slots_;
-  std::size_t length_;        // 0 where each key has its own
+  std::size_t length_;        // 0 if each key has its own
   std::size_t state_length_;  // beside values of length_
   bool is_limited_;
 };
 
-// Returned by Worker::lease; used by the thread of the worker. Movable; destroying it releases.
+// Returned by Worker::lease; only the worker's thread uses it. Movable. The destructor releases the keys.
 //
-// While a worker holds a lease, its keys are on its rank and no other worker reads or writes them: others
-// wait. Every call of the worker throws UsageError except release, pull_if_local and localize: two holders
-// that waited for each other's keys would wait indefinitely.
+// While a worker holds a lease, its keys are on its rank, and other workers that access them wait. Every call
+// of the worker except release, pull_if_local and localize throws UsageError: two holders that waited for
+// each other's keys would wait indefinitely.
 class LAPSE_EXPORT Lease {
  public:
   // For the library.
@@ -108,18 +108,18 @@ class LAPSE_EXPORT Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  // The keys that were given for this table. Throws UsageError when there were none, and for a table of
-  // another server.
+  // Returns the values of this table's keys. Throws UsageError if the lease has none, or if the table belongs
+  // to another server.
   template <Element T>
   LeasedValues<T> values(const Table<T>& table) const {
     return LeasedValues<T>(part(table.handle()));
   }
 
   bool held() const;
-  // Ends the lease; again: nothing. Throws PeerFailed when some rank has failed.
+  // Ends the lease; does nothing if it has ended. Throws PeerFailed if a rank has failed.
   void release();
 
-  // For the library: null after a move.
+  // For the library. Null after a move.
   LeaseHold* hold() const { return hold_.get(); }
 
  private:

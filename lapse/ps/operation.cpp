@@ -8,7 +8,7 @@ namespace lapse {
 
 bool Operation::is_done() const {
   if (state_->orphaned) return true;
-  // In a child that fork has made it would stay unfinished indefinitely.
+  // In a child that fork has made, the operation would stay unfinished indefinitely.
   worker_->check_life();
   return state_->done();
 }

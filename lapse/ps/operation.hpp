@@ -1,4 +1,4 @@
-// The handle of something asynchronous.
+// The handle of an asynchronous operation.
 #pragma once
 
 #include <utility>
@@ -10,15 +10,16 @@ namespace lapse {
 class WorkerCore;
 struct OperationState;
 
-// Returned by pull, push, set, call and localize. Used by the thread of the worker that made it. Move-only;
-// destroying it detaches: a push or localize goes on, the answer of a pull is discarded and its destination
-// is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
-// ends the program). A handle that outlives its worker supports done() only; it must not outlive the server.
+// Returned by pull, push, set, call and localize. Only the thread of the worker that made it uses it.
+// Move-only. The destructor detaches: a push or localize continues; the answer of a pull is discarded, and
+// its destination is not written to after the destructor has returned. Destroying an unfinished pull inside
+// update_if_local ends the program. A handle that outlives its worker supports done() only; it must not
+// outlive the server.
 class LAPSE_EXPORT Operation {
  public:
-  // Finished from the start.
+  // A finished operation.
   Operation() = default;
-  // For the library: the handle to an operation of this worker.
+  // For the library: the handle of an operation of this worker.
   Operation(WorkerCore& worker, OperationState& state) : worker_(&worker), state_(&state) {}
   Operation(Operation&& other) noexcept
       : worker_(std::exchange(other.worker_, nullptr)), state_(std::exchange(other.state_, nullptr)) {}
@@ -34,13 +35,13 @@ class LAPSE_EXPORT Operation {
     if (state_ != nullptr) detach();
   }
 
-  // True when wait would return at once. Does not drive anything. Throws UsageError in a child that fork has
-  // made, unless the operation was finished when its call returned; so does wait.
+  // Returns true if wait would return at once. Drives no communication. Like wait, throws UsageError in a
+  // child that fork has made, unless the operation was finished when its call returned.
   bool done() const { return state_ == nullptr || is_done(); }
-  // pull: the values are there. push, set: applied at the owner. localize: each key was local once. May leave
-  // the rank to drive communication. Throws UserCodeFailed or OutOfMemory when the operation failed for a
-  // key. Throws PeerFailed when some rank has failed, also when the operation is finished; only an operation
-  // that was finished when its call returned does nothing here, as the call itself has checked.
+  // Waits until the operation is finished. pull: the values are there. push, set: applied at the owner.
+  // localize: each key was local once. May drive communication of the rank. Throws UserCodeFailed or
+  // OutOfMemory if the operation failed for a key, and PeerFailed if a rank has failed, even if the operation
+  // is finished. Does nothing if the operation was finished when its call returned: that call has checked.
   void wait() {
     if (state_ != nullptr) finish();
   }

@@ -202,7 +202,7 @@ void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy&
                                    const RoundTimes& times) {
   throw_if_closed("manage");
   throw_if_running("manage");
-  // The engine notes the deadline of the first round, which no message precedes.
+  // The engine notes the deadline of the first round, because no message precedes that round.
   engine_.exclusively([&] {
     protocol_.replication().set_times(times);
     protocol_.replication().set_policy(&policy);

@@ -1,4 +1,4 @@
-// A table as its user sees it.
+// Tables, for users.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
-// What reads of a table may return while others write: a value, equal on all ranks.
+// The guarantee for reads of a table while others write. Equal on all ranks.
 class Consistency {
  public:
   enum class Kind : std::uint8_t { sequential, eventual };
@@ -42,37 +42,37 @@ class Consistency {
 inline constexpr Consistency Consistency::sequential{Consistency::Kind::sequential};
 inline constexpr Consistency Consistency::eventual{Consistency::Kind::eventual};
 
-// What a table is to be; the same on every rank, limits included: create_table compares all but what
-// functions do.
+// The options of a table, equal on every rank, limits included: create_table compares all of them, except
+// what functions do.
 struct TableOptions {
-  std::string name = {};   // unique on the server; empty: "table-<number>"
+  std::string name = {};   // unique on the server; if empty: "table-<number>"
   std::uint64_t keys = 0;  // dense: the table has the keys 0 to keys - 1; at least 1
-  bool sparse = false;     // any 64-bit key may come; `keys` stays 0
+  bool sparse = false;     // any 64-bit key may occur; `keys` stays 0
   std::size_t length = 1;  // elements of each value; at least 1
-  // Elements of the value of each key, in place of `length`; pure, the same on every rank, at least 1. A
-  // dense table asks once for each key and keeps 4 bytes for it; a sparse one asks at every access.
+  // Elements of each key's value, in place of `length`: pure, equal on every rank, at least 1. A dense table
+  // calls it once for each key and keeps 4 bytes for it; a sparse one calls it at every access.
   std::function<std::size_t(Key)> lengths = {};
-  // Sparse tables, on each rank: how many keys it may store or have slot words of, and how many bytes it may
-  // take. What would exceed one ends as OutOfMemory for the worker that asked, as on a machine or in a
-  // process that runs out of memory.
+  // Limits of a sparse table on each rank: the number of keys that it may store or have slot words of, and
+  // the bytes that it may take. An operation that would exceed one fails with OutOfMemory, as if the machine
+  // or the process were out of memory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push
-  std::uint64_t seed = 0;        // of the initialiser
+  std::uint64_t seed = 0;        // for the initialiser
   HomeMapKind home = HomeMapKind::hash;
-  // For HomeMapKind::custom: a rank in whose domain the key is at home, the same on every rank.
+  // For HomeMapKind::custom: returns a rank of the key's home domain, the same on every rank.
   HomeFunction home_function = {};
   UpdateRule update_rule = UpdateRule::add();  // what a push does
-  // Of float and double. What becomes of pushes and sets with elements that are not finite, and the L2 norm
-  // that a push to a key may have: above 0, one that is larger is scaled down. docs/update-rules.md
+  // For float and double: what happens to pushes and sets with elements that are not finite, and the largest
+  // L2 norm of a push to a key, above 0; a larger push is scaled down. See docs/update-rules.md.
   NotFinite not_finite = NotFinite::allow;
   std::optional<double> max_push_norm = {};
   std::optional<bool> location_caches = {};     // default: the server's option
   std::optional<Consistency> consistency = {};  // default: sequential
 };
 
-// The part of a Table without its element type, for the library: the table, and the constants that an access
-// to one key in memory needs. Immutable; copies are cheap.
+// For the library: a Table without its element type, with the constants that an access to one key in memory
+// needs. Immutable; copies are cheap.
 class LAPSE_EXPORT TableHandle {
  public:
   // The table's update rule, as a push to one key applies it.
@@ -80,7 +80,7 @@ class LAPSE_EXPORT TableHandle {
     void (*loop)(const void* parameters, std::byte* value, const std::byte* update, std::size_t elements,
                  float scale);
     const void* parameters;
-    // Both are false where the table looks at pushes before they are applied: the core does that.
+    // Both are false if the table checks pushes before they are applied: then the core applies them.
     bool is_add;
     bool is_direct;  // not a rule of the application
     bool accepts_scale;
@@ -90,9 +90,9 @@ class LAPSE_EXPORT TableHandle {
     }
   };
 
-  // Of no table: it belongs to no server, so that every call that is given it refuses it.
+  // The handle of no table. It belongs to no server, so every call refuses it.
   TableHandle() = default;
-  // `server`: the owner of the table; the handle is valid for this server only.
+  // `server`: the owner of the table. The handle is valid for this server only.
   TableHandle(TableShard& state, const void* server);
 
   TableShard& state() const { return *state_; }
@@ -105,9 +105,9 @@ class LAPSE_EXPORT TableHandle {
   bool is_sparse() const { return is_sparse_; }
   std::uint64_t keys() const { return last_key_ + 1; }
   bool has(Key key) const { return key.value() <= last_key_; }
-  // Elements of a value; 0 when each key has its own length.
+  // Elements of a value; 0 if each key has its own length.
   std::size_t length() const { return length_; }
-  // The elements of the value of one key. Throws KeyOutOfRange.
+  // Elements of the value of one key. Throws KeyOutOfRange.
   std::size_t length(Key key) const {
     if (length_ != 0) [[likely]]
       return length_;
@@ -117,11 +117,11 @@ class LAPSE_EXPORT TableHandle {
   std::size_t state_elements(std::size_t length) const;
 
  private:
-  // Of a key whose length is computed, or that the table cannot have: throws KeyOutOfRange. UsageError where
+  // For a key whose length is computed. Throws KeyOutOfRange if the table cannot have the key, UsageError if
   // there is no table.
   std::size_t other_length(Key key) const;
 
-  // The table. Throws UsageError where there is none.
+  // Returns the table. Throws UsageError if there is none.
   const TableShard& existing() const;
 
   const void* server_ = nullptr;
@@ -131,26 +131,26 @@ class LAPSE_EXPORT TableHandle {
   PushRule push_rule_ = {};
   TableId id_ = {};
   bool is_sparse_ = false;
-  const std::uint32_t* lengths_ = nullptr;  // by key; null where they are equal or computed
+  const std::uint32_t* lengths_ = nullptr;  // by key; null if they are equal or computed
   TableShard* state_ = nullptr;
 };
 
-// What a call is given that needs a table of its own server, and refuses that of `server`; null: of none.
+// Describes, for an error message, a table of `server` that another server's call was given. If null: of no
+// server.
 LAPSE_EXPORT const char* foreign_table(const void* server);
 
-// A cheap handle to a table of one server, valid as long as the server. A Table that nothing was assigned to,
-// such as a member of a class before create_table, is of no table: it has no keys, and every call that needs
-// its table throws UsageError.
+// A cheap handle of a table of one server, valid as long as the server. An unassigned Table, such as a member
+// of a class before create_table, has no keys, and every call that needs its table throws UsageError.
 template <Element T>
 class Table {
  public:
   using element = T;
 
   Table() = default;
-  // Made by ParameterServer::create_table; `server`: the server that the handle is valid for.
+  // Made by ParameterServer::create_table. The handle is valid for `server` only.
   Table(TableShard& state, const void* server) : handle_(state, server) {}
 
-  // Whether a table was assigned.
+  // True if a table was assigned.
   explicit operator bool() const { return handle_.server() != nullptr; }
 
   TableId id() const { return handle_.id(); }
@@ -158,11 +158,11 @@ class Table {
   bool is_sparse() const { return handle_.is_sparse(); }
   // Number of keys of a dense table.
   std::uint64_t keys() const { return handle_.keys(); }
-  // Elements of a value; 0 when each key has its own length.
+  // Elements of a value; 0 if each key has its own length.
   std::size_t length() const { return handle_.length(); }
-  // The elements of the value of one key. Throws KeyOutOfRange.
+  // Elements of the value of one key. Throws KeyOutOfRange.
   std::size_t length(Key key) const { return handle_.length(key); }
-  // Elements of state that the update rule keeps beside a value of the key.
+  // Elements of the update rule's state beside a value of the key.
   std::size_t state_length(Key key) const { return handle_.state_elements(length(key)); }
 
   // For the library.

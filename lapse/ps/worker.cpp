@@ -13,7 +13,7 @@ namespace lapse {
 
 namespace {
 
-// The handle is at hand, the definition may not be in a cache.
+// Reads the handle first: the definition may not be in a cache.
 bool has_limits(const TableHandle& table) {
   return !table.push_rule().is_direct && table.state().definition().limits.any();
 }
@@ -21,7 +21,7 @@ bool has_limits(const TableHandle& table) {
 }  // namespace
 
 Worker::Worker(const Seat& seat)
-    // An observer sees the accesses that go through the core.
+    // An observer sees only the accesses that go through the core.
     : gate_(seat.phase.observer == nullptr ? seat.phase.server : nullptr, seat.slot.unanswered().count(),
             seat.slot.counters().data()),
       core_(std::make_unique<WorkerCore>(seat, gate_)) {}

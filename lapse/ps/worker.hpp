@@ -1,4 +1,4 @@
-// A thread's access to the tables of a server.
+// Access of one thread to the tables of a server.
 #pragma once
 
 #include <cmath>
@@ -29,32 +29,32 @@ struct Seat;
 template <Element T, class Argument, class Result>
 class Function;
 
-// Where a key is, seen from one rank at one moment.
+// The place of a key, as seen from one rank at one moment.
 enum class Locality : std::uint8_t {
   local,  // pull_if_local reads it, unless this worker has an unanswered operation on it
-  // On another domain, arriving, or leased by another worker. A localize brings it, or another worker's
-  // release, unless another domain localizes it again.
+  // At another domain, arriving, or leased by another worker. It becomes local after a localize, or the other
+  // worker's release, unless another domain localizes it again.
   not_local,
-  // The ranks that share memory with this rank own it, but its value is stored in private memory of the rank
-  // that serves it, as shared memory was full. It stays there until another domain takes it: localize
-  // changes nothing, pull_if_local and update_if_local return false. Other calls reach it by message.
+  // The ranks that share memory with this rank own the key, and its value is stored in private memory of the
+  // rank that serves it, because shared memory was full. It stays there until another domain takes it:
+  // localize changes nothing, pull_if_local and update_if_local return false. Other calls reach it by
+  // message.
   private_to_neighbour,
 };
 
-// Given to each function that ParameterServer::run_workers starts; used by that thread alone, until it
-// returns. Calls after that throw UsageError, while the server exists and until eight further workers with
-// its local index have ended; so do calls in a child that fork has made.
+// Given to each function that ParameterServer::run_workers starts; only that thread uses it, until the
+// function returns. Later calls throw UsageError, while the server exists and until eight further workers
+// with the same local index have ended. Calls in a child that fork has made throw UsageError, too.
 //
-// Keys that are on this rank are read and written in its memory; everything else becomes an asynchronous
-// operation. Per key, a worker's operations take effect in the order of its calls, synchronous or not,
-// wherever the key is and while it moves. Different keys are not ordered against each other.
+// Keys that are on this rank are read and written in its memory; for other keys, a call starts an
+// asynchronous operation. Per key, a worker's operations take effect in the order of its calls, synchronous
+// or not, wherever the key is and while it moves. Operations on different keys are not ordered.
 //
-// What each call does where the domain has a copy of the value that is not the main one is a table in
-// docs/adaptive-management.md.
+// docs/adaptive-management.md has a table of what each call does if the domain has a replica of the value.
 //
-// Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
-// table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
-// also a call that only touches memory.
+// Every call checks its arguments before anything is applied, and throws KeyOutOfRange, LengthMismatch, or
+// UsageError for a table of another server. Every call, also one that only touches memory, throws PeerFailed
+// once this rank knows that a rank has failed.
 class LAPSE_EXPORT Worker {
  public:
   explicit Worker(const Seat& seat);
@@ -62,64 +62,65 @@ class LAPSE_EXPORT Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Among the workers of all ranks: 0 to count() - 1, rank by rank.
+  // Index among the workers of all ranks, 0 to count() - 1, rank by rank.
   std::size_t index() const;
   std::size_t count() const;
-  // Among the workers of this rank.
+  // Index among the workers of this rank.
   std::size_t local_index() const;
   std::size_t local_count() const;
   Rank rank() const;
   std::int32_t ranks() const;
 
-  // The worker begins its next step, such as a batch. The clock is 0 at first, and continues from phase to
-  // phase. Throws PeerFailed.
+  // Begins the worker's next step, such as a batch. The clock starts at 0 and continues from phase to phase.
+  // Throws PeerFailed.
   void advance_clock();
   Clock current_clock() const;
 
-  // --- many keys: values are rows of table.length(key) elements, in the order of the keys; keys may repeat
-  // ---
+  // --- many keys: values are rows of table.length(key) elements, by key; keys may repeat ---
   //
-  // A key of a sparse table that does not exist yet has its initial value: pull gives it and makes nothing;
-  // push, set, call and lease make the key. Where that cannot be, the operation ends as UserCodeFailed (the
-  // initial value throws) or OutOfMemory, with table, key and rank; the other keys of the call are done.
+  // If a key of a sparse table does not exist, it has its initial value: pull returns that and does not make
+  // the key; push, set, call and lease make it. If the key cannot be made, the operation fails with
+  // UserCodeFailed (the initial value throws) or OutOfMemory, with table, key and rank; the call's other keys
+  // are done.
 
-  // Reads; `values` must live until the operation is finished or destroyed.
+  // Reads values. `values` must live until the operation is finished or destroyed.
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, std::span<const Key> keys,
                                std::type_identity_t<std::span<T>> values) {
     return begin_pull(table.handle(), keys, bytes(values), values.size());
   }
-  // Applies the table's update rule, key by key in the order given. Keys and updates have been consumed when
-  // the call returns. `scale` multiplies the learning rate of the rule (add: the updates); UsageError for
-  // rules without one. Tables with not_finite or max_push_norm look at the updates first: NotFiniteUpdate.
+  // Applies the table's update rule, key by key in the order given. Does not use `keys` and `updates` after
+  // it has returned. `scale` multiplies the learning rate of the rule (add: the updates); throws UsageError
+  // if the rule has none. Tables with not_finite or max_push_norm check the updates first and may throw
+  // NotFiniteUpdate.
   template <Element T>
   Operation push(const Table<T>& table, std::span<const Key> keys,
                  std::type_identity_t<std::span<const T>> updates, float scale = 1.0F) {
     return begin_push(table.handle(), keys, bytes(updates), updates.size(), scale);
   }
-  // Replaces the values; the state of the update rule starts anew. NotFiniteUpdate as for push.
+  // Replaces the values and resets the state of the update rule. Throws NotFiniteUpdate like push.
   template <Element T>
   Operation set(const Table<T>& table, std::span<const Key> keys,
                 std::type_identity_t<std::span<const T>> values) {
     return begin_set(table.handle(), keys, bytes(values), values.size());
   }
-  // Runs the function on each key's value, at its owner, alone with it; one argument and one result for each
-  // key (none for Nothing). `results` must live until the operation is finished or destroyed. What the
-  // function throws ends as UserCodeFailed in wait, or at once when all keys are local.
+  // Runs the function on each key's value, at its owner, with exclusive access. Takes one argument and one
+  // result for each key (none for Nothing). `results` must live until the operation is finished or destroyed.
+  // If the function throws, wait throws UserCodeFailed; if all keys are local, the call does.
   template <Element T, class Argument, class Result>
   Operation call(const Table<T>& table, const Function<T, Argument, Result>& function,
                  std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments = {},
                  std::type_identity_t<std::span<Result>> results = {});
-  // Brings the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
-  // local once; another rank may have localized it since. When shared memory is full, a key may come to
-  // private memory of a neighbour (Locality::private_to_neighbour). Ends as UserCodeFailed or OutOfMemory
-  // when a key could not be made, or not be stored here.
+  // Moves the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
+  // local once; another rank may have localized it since. If shared memory is full, a key may be stored in
+  // private memory of a neighbour (Locality::private_to_neighbour). Fails with UserCodeFailed or OutOfMemory
+  // if a key could not be made or stored here.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
   }
 
-  // --- one key: as above, with a short way to memory ---
+  // --- one key: as above, with a fast path to memory ---
 
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
@@ -145,23 +146,24 @@ class LAPSE_EXPORT Worker {
 
   // --- only if local: never leaves the rank ---
 
-  // Where the key is. The answer may be out of date when the call returns, except that private_to_neighbour
-  // lasts until another domain takes the key. A loop that waits for a key to become local ends with this
-  // question: at private_to_neighbour it must pull or push instead.
+  // Returns where the key is. The answer may be out of date when the call returns, except that
+  // private_to_neighbour lasts until another domain takes the key. A loop that waits for a key to become
+  // local checks this: at private_to_neighbour it must pull or push instead.
   template <Element T>
   Locality locality(const Table<T>& table, Key key) {
     return locality_of(table.handle(), key);
   }
-  // False, and nothing is read, when the key is not local or this worker has an unanswered operation on it;
-  // also after a localize, and indefinitely, for a value that is private to a neighbour (Locality).
+  // Returns false and reads nothing if the key is not local or this worker has an unanswered operation on it.
+  // For a value that is private to a neighbour (Locality), returns false indefinitely, also after a localize.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     return read_direct(table.handle(), key, value) ||
            read_if_local(table.handle(), key, bytes(value), value.size());
   }
-  // Calls f(std::span<T>) on the value in place, alone with it. f must not block and must not call the
-  // server. False, and no call, as above, for a key of a sparse table that does not exist yet, and for a copy
-  // whose pushes are merged as gradients. Counts as one push. When f throws, what it wrote stays.
+  // Calls f(std::span<T>) on the value in place, with exclusive access. f must not block and must not call
+  // the server. Returns false without calling f if pull_if_local would return false, for a key of a sparse
+  // table that does not exist yet, and for a replica whose pushes are merged as gradients. Counts as one
+  // push. If f throws, its writes stay.
   template <Element T, class F>
   bool update_if_local(const Table<T>& table, Key key, F&& f) {
     const TableHandle& handle = table.handle();
@@ -174,10 +176,9 @@ class LAPSE_EXPORT Worker {
     });
     return count_push(handle, found);
   }
-  // Calls f(key, std::span<const T>) with a copy of the value of every key that is local and not leased. Of
-  // the keys that ranks share with each other, each rank visits those that it serves: over all ranks every
-  // key is visited once, unless it is leased, comes or goes meanwhile. f may call the server. Waits first for
-  // this worker's own operations.
+  // Calls f(key, std::span<const T>) with a copy of the value of every key that is local and not leased. If
+  // ranks share keys, each visits those that it serves: over all ranks every key is visited once, unless it
+  // is leased or moves meanwhile. f may call the server. Waits for this worker's own operations first.
   template <Element T, class F>
   void for_each_local(const Table<T>& table, F&& f) {
     visit_local(table.handle(), [&](Key key, const std::byte* value, std::size_t length) {
@@ -187,11 +188,11 @@ class LAPSE_EXPORT Worker {
 
   // --- leases ---
 
-  // Brings the keys to this rank and gives them to this worker alone, as plain memory, until the lease is
-  // released or destroyed: for algorithms that work on blocks of keys at the speed of arrays. Waits until
-  // every other worker is done with them. Keys may repeat; a table may be named once. One lease at a time:
-  // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made, or a key
-  // not be stored here; then nothing is held.
+  // Moves the keys to this rank and gives this worker exclusive access, as plain memory, until the lease is
+  // released or destroyed: for algorithms that process blocks of keys at the speed of arrays. Waits until
+  // every other worker is done with the keys. Keys may repeat; a table may occur once. Throws UsageError if
+  // the worker holds a lease, UserCodeFailed or OutOfMemory if a key of a sparse table cannot be made or a
+  // key cannot be stored here; then nothing is held.
   template <Element T>
   [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys);
   [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts);
@@ -199,28 +200,28 @@ class LAPSE_EXPORT Worker {
 
   // --- together ---
 
-  // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory when one
-  // failed whose handle was dropped.
+  // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory if an
+  // operation failed whose handle was dropped.
   void wait_all();
-  // wait_all; then, in tables whose values have copies, waits until this worker's pushes are part of the main
-  // copies, and until the copies of its domain are as new as the main copies were when it was called. Not
-  // collective. Costs two small messages for each rank of another domain; without such tables nothing.
+  // wait_all; then, in tables whose values have replicas, waits until this worker's pushes are part of the
+  // main copies, and until its domain's replicas are as new as the main copies were at the time of the call.
+  // Not collective. Costs two small messages for each rank of another domain; without such tables none.
   void wait_sync();
-  // Collective over all workers of all ranks. wait_all, then waits for others. This and the next calls
-  // throw CollectiveMismatch or PeerFailed when workers make different calls, or one has returned already.
+  // Collective over all workers of all ranks. wait_all, then waits for the other workers. This and the next
+  // calls throw CollectiveMismatch or PeerFailed if workers make different calls or a worker has returned.
   void barrier();
-  // Collective over all workers. A barrier after which nothing is in flight on any rank, and every copy of a
-  // value shows every update that a worker made before it. Where no value has copies, costs a barrier and two
-  // waves of messages between all ranks.
+  // Collective over all workers. A barrier after which nothing is in flight on any rank, and every replica
+  // shows every update that a worker made before it. If no value has replicas, costs a barrier and two waves
+  // of messages between all ranks.
   void sync_barrier();
-  // Collective over all workers. Element by element; every worker gets the same result, bit for bit.
+  // Collective over all workers. Reduces element by element. Every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);
   void all_reduce(std::span<std::int64_t> values, Reduce reduce = Reduce::sum);
-  // Collective over all workers. Every worker gets the bytes of worker `root`; all give spans of one length.
+  // Collective over all workers. Every worker gets the bytes of worker `root`. All spans have equal lengths.
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
 
-  // For interfaces to other languages: a function without its types. `arguments` and `results` have as many
-  // bytes as it needs for each key.
+  // For interfaces to other languages: a function without its types. `arguments` and `results` hold the bytes
+  // that it needs for each key.
   Operation call(const TableHandle& table, const RegisteredFunction& function, const void* function_server,
                  std::span<const Key> keys, const std::byte* arguments, std::byte* results) {
     return begin_call(table, keys, function, function_server, {arguments, keys.size(), keys.size()},
@@ -228,13 +229,13 @@ class LAPSE_EXPORT Worker {
   }
 
   // For the library.
-  static constexpr std::uint64_t kReadsPerSample = 256;  // of a copy: of so many, one is looked at
+  static constexpr std::uint64_t kReadsPerSample = 256;  // reads of replicas for each one that is sampled
   WorkerCore& core() { return *core_; }
-  // Every further call throws. Again: nothing.
+  // Every later call throws. Does nothing if the worker has ended.
   void end() noexcept;
 
  private:
-  // Rows of arguments or results: how many there must be, and how many were given.
+  // Rows of arguments or results: the expected and the given number.
   template <class Byte>
   struct Rows {
     Byte* data;
@@ -248,7 +249,7 @@ class LAPSE_EXPORT Worker {
     return reinterpret_cast<Byte*>(elements.data());
   }
 
-  // --- one key in memory: false, and nothing has happened, where that is not possible or not simple ---
+  // --- one key in memory: returns false and changes nothing if that is not possible or not simple ---
 
   template <Element T>
   bool read_direct(const TableHandle& table, Key key, std::span<T> value) {
@@ -286,7 +287,7 @@ class LAPSE_EXPORT Worker {
         add_elements(reinterpret_cast<T*>(value), update.data(), update.size());
       });
     }
-    // Custom rules, limits of pushes, and scales that may be refused go through the core.
+    // Custom rules, limits of pushes, and scales that may be refused are left to the core.
     const bool scale_fits = scale == 1.0F || (rule.accepts_scale && std::isfinite(scale));
     if (!rule.is_direct || !scale_fits) return {};
     return table.memory().update(
@@ -308,7 +309,7 @@ class LAPSE_EXPORT Worker {
   Operation begin_localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality_of(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements);
-  // False where an unanswered operation of this worker stands before the update.
+  // Returns false if an unanswered operation of this worker must precede the update.
   bool admit_update(const TableHandle& table, Key key);
   void visit_local(const TableHandle& table,
                    const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);

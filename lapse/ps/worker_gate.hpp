@@ -1,4 +1,4 @@
-// Whether a worker may use memory at once.
+// The check whether a worker may access memory directly.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// What the inlined accesses of a worker check before they touch the store; part of the worker, kept by its
-// core. The gate is open only where WorkerCore::admit would find nothing to do. Every other condition of an
+// The conditions that a worker's inlined accesses check before they touch the store; updated by the worker's
+// core. The gate is open only if WorkerCore::admit would have nothing to do. Every other condition of an
 // access, such as a consistency policy, keeps the gate closed, and the access goes through the core.
 //
 // Thread safety: the worker's thread.
@@ -37,28 +37,29 @@ class WorkerGate {
     Busy before_;
   };
 
-  // `counters`: of the worker, by table.
+  // `counters`: the worker's, by table.
   WorkerGate(const void* server, const UnansweredCount& unanswered, TableCounters* counters)
       : server_(server), unanswered_(&unanswered), counters_(counters) {}
 
-  // The table is one of this server, the worker is free, nothing of it is unanswered, and no rank has failed.
+  // Returns true if the table belongs to this server, the worker is free, none of its operations is
+  // unanswered, and no rank has failed.
   bool is_open(const TableHandle& table) const {
-    // One branch for all: as integers, because compilers warn of & between conditions.
+    // One branch for all. Uses integers because compilers warn of & between conditions.
     return (int{table.server() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
   }
-  // Also, the key is one that the table can have.
+  // The same, and the table can have the key.
   bool is_open(const TableHandle& table, Key key) const {
     return (int{is_open(table)} & int{table.has(key)}) != 0;
   }
-  // Nothing of the worker is unanswered, and no rank has failed.
+  // Returns true if no operation of the worker is unanswered and no rank has failed.
   bool is_clear() const { return unanswered_->is_clear(); }
 
   const void* server() const { return server_; }
   TableCounters& counters(const TableHandle& table) { return counters_[table.id().value()]; }
   Busy busy() const { return busy_; }
-  // For states that do not end with a scope.
+  // For states that outlast a scope.
   void set_busy(Busy busy) { busy_ = busy; }
-  // Not open from now on: the worker has ended, or is a copy in a child that fork has made.
+  // Keeps the gate closed: the worker has ended, or is a copy in a child that fork has made.
   void close() { server_ = this; }  // no table, nor a handle of none, has this server
 
  private:

@@ -1,4 +1,4 @@
-// What a worker's call asks for, beside table and keys.
+// The request of a worker's call, beside table and keys.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct AccessRequest {
   const std::byte* updates = nullptr;  // push, set: rows; call: arguments
   std::byte* destination = nullptr;    // pull: rows; call: results
 
-  // Whether code of the application may run under the latch of a key.
+  // Returns true if code of the application may run under the latch of a key.
   bool runs_user_code(const TableShard& table) const {
     return operation.kind == OperationKind::call ||
            table.definition().rule.kind() == UpdateRuleKind::custom || table.store().is_sparse();

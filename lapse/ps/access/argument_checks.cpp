@@ -11,7 +11,7 @@
 
 namespace lapse {
 
-// Headers for programs do not show the table of limits.
+// Kept out of the header, so that headers for programs do not include the table of limits.
 static_assert(ParameterServer::kMaxWorkers == limits::kWorkersOfRank);
 static_assert(kMaxFunctionBytes == limits::kFunctionBytes);
 
@@ -21,7 +21,7 @@ void ArgumentChecks::keys(const TableShard& table, std::span<const Key> keys) co
                                  keys.size(), rank_.value(), limits::kKeysOfCall));
   }
   if (table.store().is_sparse()) {
-    // A home that does not exist is refused before the engine sees the key.
+    // Refuses a home that does not exist before the engine sees the key.
     if (table.definition().homes.kind() == HomeMapKind::custom) {
       for (const Key key : keys) static_cast<void>(table.definition().homes.home(key));
     }

@@ -1,4 +1,4 @@
-// Whether the arguments of a worker's call fit its table.
+// Checks that the arguments of a worker's call fit its table.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace lapse {
 
-// Throws, naming table, key and rank, before anything is applied: KeyOutOfRange, LengthMismatch, UsageError.
+// Throw before anything is applied, naming table, key and rank: KeyOutOfRange, LengthMismatch, UsageError.
 class ArgumentChecks {
  public:
   explicit ArgumentChecks(Rank rank) : rank_(rank) {}
 
-  // Every key is one that the table can have.
+  // Checks that the table can have every key.
   LAPSE_EXPORT_INNER void keys(const TableShard& table, std::span<const Key> keys) const;
-  // The lengths of the keys' values are possible. For calls without values; `elements` includes this check.
-  // Sparse tables ask for the length of each key at every access. Throws ConfigurationError.
+  // Checks that the lengths of the keys' values are valid, for calls without values; `elements` includes this
+  // check. Sparse tables compute the length of each key at every access. Throws ConfigurationError.
   void lengths(const TableShard& table, std::span<const Key> keys) const;
-  // As many elements as the values of these keys have together.
+  // Checks that the keys' values have this many elements in all.
   void elements(const TableShard& table, std::span<const Key> keys, std::string_view what,
                 std::size_t elements) const;
   void count(const TableShard& table, std::string_view what, std::size_t given, std::size_t expected) const;
-  // The table's update rule can scale its learning rate so.
+  // Checks that the table's update rule accepts this scale of its learning rate.
   void scale(const TableShard& table, float scale) const;
 
  private:

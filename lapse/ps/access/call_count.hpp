@@ -12,10 +12,10 @@
 
 namespace lapse {
 
-// From the beginning of a call of pull, push, set or call to its end, by an exception or not. Notes one of
-// its keys where it comes to the next read of a copy that is to be looked at.
+// Counts one call of pull, push, set or call (RAII). Records one of its keys when a read of a replica is due
+// to be sampled.
 //
-// Thread safety: the worker's.
+// Thread safety: the worker's thread.
 class CallCount {
  public:
   CallCount(WorkerCore& core, TableCounters& counters, TableShard& table, std::span<const Key> keys,
@@ -37,7 +37,7 @@ class CallCount {
       sample_read();
   }
 
-  // What accesses without the engine add to.
+  // Counters for accesses without the engine.
   LocalAccess::Counts keys() const {
     return {pull_ ? counters_.local_pulls : counters_.local_pushes,
             pull_ ? counters_.copy_pulls : counters_.copy_pushes};
@@ -46,7 +46,7 @@ class CallCount {
  private:
   std::uint64_t local() const { return counters_.local_pulls + counters_.local_pushes; }
   void sample_read() {
-    // Any key of which there is a copy: which were copies when they were read is not stored.
+    // Takes any key with a replica: which keys were replicas when they were read is not stored.
     const std::size_t first = counters_.copy_pulls % keys_.size();
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const Key key = keys_[(first + i) % keys_.size()];
@@ -62,8 +62,8 @@ class CallCount {
   TableShard& table_;
   std::span<const Key> keys_;
   const bool pull_;
-  const std::uint64_t local_;   // keys before the call
-  const std::uint64_t copies_;  // copies that had been read before the call
+  const std::uint64_t local_;   // local keys before the call
+  const std::uint64_t copies_;  // reads of replicas before the call
 };
 
 }  // namespace lapse

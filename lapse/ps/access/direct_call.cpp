@@ -8,7 +8,7 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kPieceKeys = 256;
-constexpr std::size_t kPieceBytes = 4000;  // of a packet that leaves before the next piece
+constexpr std::size_t kPieceBytes = 4000;  // a packet of this size leaves before the next piece
 }  // namespace
 
 void DirectCall::handle_submission(Submission&) {
@@ -41,7 +41,7 @@ bool DirectCall::leave(OperationState& operation) {
   try {
     operation.worker->unanswered().part_ways();
   } catch (const std::bad_alloc&) {
-    // Without what it takes to keep the order of operations, it waits for the latch inside the engine.
+    // Without memory to keep the order of operations, waits for the latch inside the engine.
     local_.wait_for_latches(true);
     return false;
   }

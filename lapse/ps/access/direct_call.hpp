@@ -1,4 +1,4 @@
-// A call on many keys that the worker carries out itself, as the holder of the progress lock.
+// A call on many keys that the worker carries out itself, holding the progress lock.
 #pragma once
 
 #include "lapse/core/progress_role.hpp"
@@ -11,13 +11,12 @@
 namespace lapse {
 
 // Accesses local keys, and routes and sends the others, piece by piece: the first packet leaves while the
-// rest is being made. The rows stay where the application has them. For calls that run no code of the
-// application.
+// rest is built. The rows stay in the application's memory. For calls that run no code of the application.
 //
-// One step of the engine, with no message handled in between, unless it meets a key whose latch another
-// thread holds: messages do not wait for that thread. Then the call is not complete; the worker carries out
-// the leading keys and submits it again. Where memory runs out, the operation fails, and ends with the keys
-// that were sent before.
+// One step of the engine, which handles no message in between, unless another thread holds the latch of a
+// key: messages do not wait for that thread. Then the call is not complete: the worker carries out the
+// leading keys and submits it again. If memory runs out, the operation fails, and ends with the keys that
+// were sent before.
 //
 // Thread safety: the worker's thread, on which the engine handles the submission.
 class DirectCall final : public Submission, private SubmissionHandler {
@@ -31,10 +30,11 @@ class DirectCall final : public Submission, private SubmissionHandler {
   bool is_complete() const { return is_complete_; }
 
  private:
-  // Prepares what is left for the time until the call is submitted again; false where there is no memory.
+  // Prepares the remaining keys for the time until the call is submitted again. Returns false if out of
+  // memory.
   bool leave(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
-  // Carries out the next keys, and makes items of those that it cannot.
+  // Carries out the next keys, and makes items of those that are not done.
   void make_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
 
   LocalAccess& local_;

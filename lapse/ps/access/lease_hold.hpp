@@ -1,4 +1,4 @@
-// What stands behind the handle of a lease.
+// The state behind the handle of a lease.
 #pragma once
 
 #include <utility>
@@ -10,25 +10,25 @@ namespace lapse {
 
 class WorkerCore;
 
-// The keys of one lease, at one address however often the handle is moved, so that the worker can end a lease
-// whose handle was moved out of its function. Thread safety: the worker's thread.
+// The keys of one lease. Its address stays when the handle moves, so that the worker can end a lease whose
+// handle was moved out of its function. Thread safety: the worker's thread.
 class LeaseHold {
  public:
-  // Without parts: they are added once the worker holds the keys.
+  // Starts without parts: they are added once the worker holds the keys.
   explicit LeaseHold(WorkerCore& worker) : worker_(&worker) {}
   LeaseHold(const LeaseHold&) = delete;
   LeaseHold& operator=(const LeaseHold&) = delete;
-  // Releases; ignores that some rank has failed.
+  // Releases the keys; ignores failures of ranks.
   ~LeaseHold();
 
   void add(LeasePart part) { parts_.push_back(std::move(part)); }
   bool held() const { return worker_ != nullptr; }
-  // Throws UsageError when the lease has no keys of the table.
+  // Throws UsageError if the lease has no keys of the table.
   const LeasePart& part(const TableHandle& table) const;
 
-  // Gives the keys back and waits until the engine has released all of them. Throws PeerFailed.
+  // Releases the keys and waits until the engine has released all of them. Throws PeerFailed.
   void release();
-  // The worker has begun to give the keys back: the holder no longer has them.
+  // Called when the worker begins to release the keys: they are no longer held.
   void ended() { worker_ = nullptr; }
 
  private:

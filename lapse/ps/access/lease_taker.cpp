@@ -69,11 +69,11 @@ void LeaseTaker::request() {
   stage_ = Stage::requested;
   for (Operation& localize : localizes_) {
     try {
-      localize.wait();  // It is done.
+      localize.wait();  // Returns at once: it is done.
     } catch (const UserCodeFailed&) {
-      // The request asks for the key again, and gets the answer.
+      // The request below asks for the key again and gets the answer.
     } catch (const OutOfMemory&) {
-      // The same.
+      // As above.
     }
   }
   localizes_.clear();
@@ -82,7 +82,7 @@ void LeaseTaker::request() {
   for (const LeaseKeys& part : parts_) {
     for (const Key key : part.keys()) request.items.push_back({&part.table().state(), key});
   }
-  // Keys often come in order, each once.
+  // Keys are often in order and distinct.
   if (!std::ranges::is_sorted(request.items, std::ranges::less_equal(), &LeaseRequest::order)) {
     std::ranges::sort(request.items, {}, &LeaseRequest::order);
     request.items.erase(std::unique(request.items.begin(), request.items.end()), request.items.end());
@@ -96,12 +96,11 @@ void LeaseTaker::request() {
 }
 
 Lease LeaseTaker::take() {
-  // What the holder will write comes after the change of the slot words, for threads that read without a
-  // latch.
+  // Orders the holder's writes after the change of the slot words, for threads that read without a latch.
   std::atomic_thread_fence(std::memory_order_release);
   LeaseRequest& request = worker_.endpoint().lease_request();
   if (request.failure) request.failure->raise();
-  // From here on the handle gives the keys back, whatever is thrown.
+  // From here on the handle releases the keys if anything throws.
   Lease lease = worker_.hold();
   for (const LeaseKeys& part : parts_) {
     worker_.counters(part.table()).leased_keys += part.keys().size();
@@ -124,7 +123,7 @@ void LeaseTaker::begin_release(Lease& lease) {
 void LeaseTaker::begin_release() {
   worker_.let_go();
   LeaseRequest& request = worker_.endpoint().lease_request();
-  // Keys without waiting operations are open at once; the engine drains the queues of the others.
+  // Opens keys without waiting operations at once; the engine drains the queues of the others.
   std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
     return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
   });

@@ -16,7 +16,7 @@ namespace lapse {
 
 namespace {
 
-// Calls f(key, number of the first element, row) for each key.
+// Calls f(key, index of the first element, row) for each key.
 template <class T, class F>
 void for_each_row(const ValueSizes& sizes, std::span<const Key> keys, std::span<const T> rows, F&& f) {
   std::size_t first = 0;

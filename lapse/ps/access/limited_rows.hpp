@@ -1,4 +1,4 @@
-// The rows of a push or a set to a table that looks at them.
+// The rows of a push or a set to a table with limits.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,29 @@
 
 namespace lapse {
 
-// Looks at the rows on the rank of the worker that calls, before anything of the call is applied or sent:
-// counts those that are not finite, or refuses the call; scales rows of pushes down to the norm of the table.
-// Each row is looked at alone, also where a key is named twice.
+// Checks the rows on the calling worker's rank, before anything of the call is applied or sent: counts those
+// that are not finite, or refuses the call; scales rows of pushes down to the table's norm. Checks each row
+// by itself, even if the call names a key twice.
 //
 // Thread safety: the worker's.
 class LimitedRows {
  public:
-  // Who pushes to what. The counters are the worker's, of the table.
+  // The worker and the table of the call. The counters are the worker's, for the table.
   struct Call {
     const TableShard& table;
     TableCounters& counters;
     Rank rank;
   };
 
-  // `rows`: of the keys, `elements` together; the table has limits. Throws NotFiniteUpdate with the first
-  // element that is not finite, where the table refuses those, and OutOfMemory. `rows` outlives the object.
+  // `rows`: the rows of the keys, with `elements` elements in all; outlives the object. The table has limits.
+  // Throws NotFiniteUpdate with the first element that is not finite, if the table refuses those, and
+  // OutOfMemory.
   LimitedRows(const Call& call, OperationKind kind, std::span<const Key> keys, const std::byte* rows,
               std::size_t elements);
   LimitedRows(const LimitedRows&) = delete;
   LimitedRows& operator=(const LimitedRows&) = delete;
 
-  // The rows that are to be applied: those that were given, or a copy that lives as long as the object.
+  // Returns the rows to apply: the given ones, or a copy that lives as long as the object.
   const std::byte* data() const { return clipped_.empty() ? rows_ : clipped_.data(); }
 
  private:
@@ -41,12 +42,12 @@ class LimitedRows {
   void look_at(const Call& call, OperationKind kind, std::span<const Key> keys, std::size_t elements);
   template <class T>
   void refuse(const Call& call, OperationKind kind, std::span<const Key> keys, std::span<const T> rows) const;
-  // Scales down the row that begins at this element, where it exceeds the norm.
+  // Scales down the row that begins at this element, if it exceeds the norm.
   template <class T>
   bool clip(const Call& call, std::span<const T> row, std::size_t first, std::size_t elements);
 
   const std::byte* const rows_;
-  std::vector<std::byte> clipped_;  // all rows of the call, once one was scaled down
+  std::vector<std::byte> clipped_;  // all rows of the call, once one is scaled down
 };
 
 }  // namespace lapse

@@ -31,7 +31,7 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   std::array<std::uint32_t, Store::kMaxAtOnce> usable;
   std::size_t usables = 0;
   undone.count = 0;
-  // Without a branch: which keys are local looks random.
+  // Branchless: which keys are local is unpredictable.
   for (std::size_t i = 0; i < count; ++i) {
     const Store::Word* const word = words_[word_ + i];
     const bool use = word != nullptr && may_use(*word);
@@ -47,7 +47,7 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   for (std::size_t i = 0; i < usables; ++i) {
     Store::Word& word = *words_[word_ + usable[i]];
     const std::size_t offset = (first + usable[i]) * bytes;
-    // A latch that another thread holds is not waited for here.
+    // Does not wait for a latch that another thread holds.
     const Store::Attempt attempt =
         pull ? table_.store().try_read_at(word, request_.destination + offset, bytes)
              : table_.store().try_update_at(word, reach_, [&](std::byte* slot) {
@@ -55,7 +55,7 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
                });
     counts_.copies += attempt == Store::Attempt::done_on_copy ? 1 : 0;
     if (attempt != Store::Attempt::done && attempt != Store::Attempt::done_on_copy) [[unlikely]] {
-      // The others may be local a moment later, when a key is named again.
+      // The others may be local a moment later, when the call names a key again.
       may_overtake_ = true;
       tried = usable[i];
       const auto behind = static_cast<std::uint32_t>(first + tried);

@@ -1,4 +1,4 @@
-// Pull, push, set and call on keys whose memory this rank can use.
+// Pull, push, set and call on keys in this rank's memory.
 #pragma once
 
 #include <array>
@@ -17,22 +17,22 @@
 
 namespace lapse {
 
-// The local run over the keys of one call: carries out what memory allows, in the order of the keys, and
-// returns what it could not do. Thread safety: the worker's.
+// Processes the keys of one call in order: carries out what memory allows and returns the rest. Thread
+// safety: the worker's thread.
 class LocalAccess {
  public:
-  // Where accesses are counted: all of them, and those of a copy that is not the main one.
+  // Counters of all accesses, and of those to replicas.
   struct Counts {
     std::uint64_t& all;
     std::uint64_t& copies;
   };
 
   // Carries out the first keys of a call, while each is local and simple: values of one length, no code of
-  // the application. Returns how many, and counts them.
+  // the application. Returns their number, and counts them.
   static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
                          const Counts& counts);
 
-  // Starts at key number `first`. `rank` is the worker's, for errors.
+  // Starts at key number `first`. `rank`: the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
               WorkerEndpoint& endpoint, const Counts& counts, Rank rank, std::size_t first)
       : table_(table),
@@ -46,59 +46,60 @@ class LocalAccess {
     cursor_.skip(first);
   }
 
-  // Carries out the other keys. Calls undone(row, word) for each that is not local, is leased, or has an
-  // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
-  // its order.
+  // Carries out the other keys. Calls undone(row, word) for each key that is not local, is leased, or has an
+  // unanswered operation. undone must make the key unanswered, to keep the order of a key that the call names
+  // twice.
   template <class Undone>
   void carry_out_rest(Undone&& undone) {
     carry_out_next(cursor_.remaining().size(), std::forward<Undone>(undone));
   }
-  // Carries out keys up to the first that cannot be, which is the next one then.
+  // Carries out keys until one cannot be; that is the next key then.
   void carry_out_leading();
-  // As carry_out_rest, for at most so many keys.
+  // Like carry_out_rest, for at most `keys` keys.
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
-  // The next key, or the last one at the end; when undone of carry_out_rest has thrown, the first that was
-  // tried.
+  // Returns the next key, or the last one at the end. If undone of carry_out_rest has thrown, the first key
+  // that was tried.
   Key next_key() const { return at_end() ? cursor_.keys().back() : cursor_.remaining().front(); }
-  // Keys that were tried together and could not be carried out: rising positions in the call, and their slot
-  // words.
+  // Keys that were tried together and could not be carried out: ascending positions in the call, and their
+  // slot words.
   struct NotLocal {
     std::array<std::uint32_t, Store::kMaxAtOnce> positions;
     std::array<const Store::Word*, Store::kMaxAtOnce> words;
     std::size_t count = 0;
   };
-  // As carry_out_next, for the next keys of a call of values of one length that runs no code of the
-  // application, while no arrivals are expected: at most Store::kMaxAtOnce, fewer where one of them is
-  // leased. Returns how many were tried.
+  // Like carry_out_next, for a call of values of one length that runs no code of the application, while no
+  // arrivals are expected. Tries at most Store::kMaxAtOnce keys, fewer if one of them is leased. Returns the
+  // number tried.
   std::size_t carry_out_together(NotLocal& undone);
   std::span<const Key> keys() const { return cursor_.keys(); }
-  // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
-  // drives the engine of the only rank that serves the domain's keys. Nothing of the worker was unanswered.
+  // Promises that no key becomes local during this access, except by the end of a lease: the caller drives
+  // the engine of the only rank that serves the domain's keys. No operation of the worker was unanswered.
   void expect_no_arrivals() { may_overtake_ = false; }
   void expect_arrivals() { may_overtake_ = true; }
-  // Whether a key whose latch another thread holds is waited for. Else carry_out_next ends at it, the key is
-  // the next one, and meets_latch() is true.
+  // Sets whether to wait for a key whose latch another thread holds. If not, carry_out_next stops at that
+  // key, which is the next one then, and meets_latch() is true.
   void wait_for_latches(bool waits) { waits_ = waits; }
   bool meets_latch() const { return meets_latch_; }
   bool expects_arrivals() const { return may_overtake_; }
-  // The first key whose code of the application threw, if any; it counts as done.
+  // The first failure of the application's code, if any. Its key counts as done.
   std::optional<UserCodeFailed>& failure() { return failure_; }
 
  private:
   // Finds the slot words of the next keys.
   void find_words(std::span<const Key> keys);
-  // Whether it may be worth trying, without the order of operations being looked at.
+  // Returns true if the value may be usable. Ignores the order of operations.
   static bool may_use(const Store::Word& word) {
     return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
   }
   bool carry_out(const Row& row, Store::Word* word);
-  // The worker may use the domain's copy of the key.
+  // Returns true if the worker may use the domain's replica of the key.
   bool is_current(Key key, const Store::Word* word) {
     return required_.empty() || required_.are_met_by(table_, key, word);
   }
-  // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
+  // Accesses one key by its slot word (or null). Returns false if the key is not local. Throws
+  // UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word);
   bool is_done(const Found& found) {
     counts_.copies += found.is_copy() ? 1 : 0;
@@ -130,7 +131,7 @@ class LocalAccess {
 
 template <class Undone>
 void LocalAccess::carry_out_next(std::size_t keys, Undone&& undone) {
-  // A copy, so that it stays in registers.
+  // A local copy, to keep it in registers.
   RowCursor cursor = cursor_;
   meets_latch_ = false;
   for (; keys > 0 && !cursor.at_end(); --keys) {
@@ -145,7 +146,7 @@ void LocalAccess::carry_out_next(std::size_t keys, Undone&& undone) {
         --word_;
         break;
       }
-      // It may be local a moment later, when the key is named again.
+      // The key may be local a moment later, when the call names it again.
       may_overtake_ = true;
       undone(row, word);
     }

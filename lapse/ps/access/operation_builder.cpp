@@ -7,7 +7,7 @@
 namespace lapse {
 
 namespace {
-// A lookup of a key's owner saves a hop; many keys are sent to their homes at once.
+// Looking up a key's owner saves a hop. With more keys than this, all are sent to their homes.
 constexpr std::size_t kMaxLookups = 8;
 }  // namespace
 
@@ -33,13 +33,13 @@ void OperationBuilder::begin(OperationState& operation) {
   operation.row_unit = call ? request_.operation.function->result_bytes : element;
   operation.payload_unit =
       std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
-  // Most keys may be local.
+  // Reserves little: most keys may be local.
   constexpr std::size_t kFirstItems = 512;
   const std::size_t items = std::min(keys_, kFirstItems);
   operation.items.reserve(items);
   if (request_.operation.kind == OperationKind::localize) return;
   operation.looks_up_owners = table_.exposed_owners() && keys_ <= kMaxLookups;
-  // Where other ranks serve keys of the domain, they may change a route between two items.
+  // If other ranks serve keys of the domain, they may change a route between two items.
   using Repeats = UnansweredTable::Repeats;
   const bool alone = table_.definition().members() == 1;
   endpoint_.unanswered().begin(operation, table_.id(), items, keys_,
@@ -49,7 +49,7 @@ void OperationBuilder::begin(OperationState& operation) {
 void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint32_t> positions) {
   OperationState& operation = state();
   std::vector<OperationState::Item>& items = operation.items;
-  // What counts as unanswered becomes an item.
+  // A key that counts as unanswered must become an item: reserves before.
   if (items.capacity() - items.size() < positions.size())
     items.reserve(std::max(items.size() + positions.size(), 2 * items.capacity()));
   const auto length = static_cast<std::uint32_t>(table_.sizes().layout().length);
@@ -81,7 +81,7 @@ bool OperationBuilder::refuse(Key key, Rank rank) noexcept {
 }
 
 OperationState& OperationBuilder::finish() {
-  // An engine that looks for unanswered operations finds the items (WorkerEndpoint::for_each_open).
+  // An engine that searches for unanswered operations finds the items (WorkerEndpoint::for_each_open).
   state_->remaining.store(static_cast<std::uint32_t>(state_->items.size()), std::memory_order_release);
   endpoint_.opened(*state_);
   return *state_;

@@ -14,19 +14,19 @@
 
 namespace lapse {
 
-// Takes an operation from the worker's endpoint with the first key; a call without such a key costs nothing.
-// Thread safety: the worker's.
+// Acquires an operation from the worker's endpoint with the first key; a call without such a key costs
+// nothing. Thread safety: the worker's thread.
 class OperationBuilder {
  public:
-  // `handler`: receives the operation. `keys`: of the call.
+  // `handler`: receives the operation. `keys`: the number of keys of the call.
   OperationBuilder(WorkerEndpoint& endpoint, TableShard& table, const AccessRequest& request,
                    SubmissionHandler& handler, std::size_t keys)
       : endpoint_(endpoint), table_(table), request_(request), handler_(handler), keys_(keys) {}
 
-  // A key to be localized.
+  // Adds a key to localize.
   void add(Key key) { state().items.emplace_back(key, nullptr, 0, 0); }
-  // A row of an access; the key counts as unanswered from now on. Throws std::bad_alloc, having added
-  // nothing.
+  // Adds a row of an access; the key counts as unanswered from now on. If it throws std::bad_alloc, it has
+  // added nothing.
   void add(const Row& row) {
     OperationState& operation = state();
     const auto offset = static_cast<std::uint32_t>(row.offset);
@@ -39,29 +39,29 @@ class OperationBuilder {
     }
     operation.update_bytes += row.update.size();
   }
-  // Rows of values of one length, at these positions in the call.
+  // Adds rows of values of one length, at these positions in the call.
   void add(std::span<const Key> call, std::span<const std::uint32_t> positions);
 
   bool empty() const { return state_ == nullptr || state_->items.empty(); }
-  // Empty, or not finished and of a localize: gives the operation back, if it was begun.
+  // Releases the operation, if it was begun. Requires that it is empty, or unfinished and of a localize.
   void discard() {
     if (state_ != nullptr) endpoint_.release(*state_);
   }
-  // The operation itself, which is begun if it was not.
+  // Returns the operation, after beginning it if necessary.
   OperationState& state() {
     if (state_ == nullptr) begin();
     return *state_;
   }
-  // Not empty. The operation ends with this failure of a key that was handled in memory.
+  // Fails the operation with the failure of a key that was handled in memory. Requires that it is not empty.
   void fail(const UserCodeFailed& failure) {
     state_->fail(
         {KeyFailure::Kind::user_code, table_.name(), failure.key(), failure.where(), failure.text()});
   }
-  // While an exception is handled: the operation ends with it, as the failure of this key, and none of its
-  // keys is executed; it must be submitted nevertheless. False where it is empty: it has been given back.
-  // Where there is no memory even for the failure, the process ends, rather than a call that never does.
+  // While an exception is handled: fails the operation with it, for this key; none of its keys is executed,
+  // but it must still be submitted. If empty, releases the operation and returns false. Aborts if even the
+  // failure cannot be allocated: otherwise the caller would wait indefinitely.
   bool refuse(Key key, Rank rank) noexcept;
-  // Not empty. The operation counts as open: it must be submitted.
+  // Returns the operation, which counts as open and must be submitted. Requires that it is not empty.
   OperationState& finish();
 
  private:

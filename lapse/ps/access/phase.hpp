@@ -1,4 +1,4 @@
-// What the workers of a group on one rank share while a phase runs, and the seat of one of them.
+// The state that the workers of a group on one rank share during a phase, and the seat of one of them.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace lapse {
 class KeyObserver;
 class StallReports;
 
-// References to what the server owns, and the workers that were agreed on: those of one group, where the
-// phase has several. Constant during the phase.
+// References to the server's parts, and the agreed number of workers: those of one group, if the phase has
+// several. Constant during the phase.
 struct Phase {
-  const void* server = nullptr;  // whose tables may be used
+  const void* server = nullptr;  // the server whose tables may be used
   RankProtocol& protocol;
   ProgressEngine& engine;
   WorkerGroup& group;

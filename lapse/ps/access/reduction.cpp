@@ -48,7 +48,7 @@ std::string describe(const ReductionHeader& header) {
   return fmt::format("worker {} on rank {}: {}", header.worker, header.rank, describe_call(header));
 }
 
-// Throws ProtocolError when the contribution has another length than its header states.
+// Throws ProtocolError if the contribution's length differs from its header's.
 ReductionHeader checked_header(const Bytes& contribution) {
   ReductionHeader header;
   if (contribution.size() >= sizeof header) {
@@ -76,7 +76,7 @@ ReductionHeader checked_header(const Bytes& contribution) {
 double added(double a, double b) {
   return a + b;
 }
-// Of 64 bits, whatever the numbers.
+// Wraps around at 64 bits.
 std::int64_t added(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }

@@ -1,4 +1,4 @@
-// Walks over the keys of a call, with each key's row of updates and of the destination.
+// Iterates over the keys of a call, with each key's rows of updates and destination.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Row {
   Key key;
   std::size_t offset = 0;  // of the row at the destination, in units of OperationState::row_unit
   std::span<const std::byte> update;
-  std::byte* destination = nullptr;  // null where the call has none
+  std::byte* destination = nullptr;  // null if the call has none
 };
 
 // Thread safety: the worker's. Keys, updates and the table's sizes outlive the cursor.
@@ -27,7 +27,7 @@ class RowCursor {
         keys_(keys),
         request_(&request),
         call_(request.operation.kind == OperationKind::call),
-        // A row of values counts in elements; arguments and results count by themselves.
+        // Values are counted in elements, arguments and results as a whole.
         update_unit_(call_ ? request.operation.function->argument_bytes : element_bytes(sizes.layout().type)),
         destination_unit_(call_ ? request.operation.function->result_bytes
                                 : element_bytes(sizes.layout().type)),
@@ -52,12 +52,12 @@ class RowCursor {
       row.destination = request_->destination + row.offset * destination_unit_;
     return row;
   }
-  // Before this row, which next() has returned last.
+  // Moves back before this row, the last that next() has returned.
   void step_back(const Row& row) {
     --position_;
     offset_ = row.offset;
   }
-  // Goes on behind the next keys, whose values have one length.
+  // Skips the next keys, whose values have one length.
   void skip(std::size_t keys) {
     position_ += keys;
     offset_ += keys * sizes_->layout().length;
@@ -70,7 +70,7 @@ class RowCursor {
   bool call_;
   std::size_t update_unit_;
   std::size_t destination_unit_;
-  std::size_t same_length_;  // of all rows; 0 when it differs
+  std::size_t same_length_;  // of all rows; 0 if it differs
   std::size_t position_ = 0;
   std::size_t offset_ = 0;
 };

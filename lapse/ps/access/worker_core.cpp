@@ -26,7 +26,7 @@ using BusyGuard = WorkerGate::BusyGuard;
 
 namespace {
 
-// Shows what the worker waits for, as long as the object lives.
+// Publishes what the worker waits for while the object lives.
 class ActivityGuard {
  public:
   ActivityGuard(WorkerEndpoint& endpoint, WorkerActivity activity) : endpoint_(endpoint) {
@@ -72,7 +72,7 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
   sweep_required();
   LocalAccess local(state, keys, request, endpoint_, counts, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
-  // Where the worker could hold the engine for long, others take their turns between keys and sending.
+  // If the worker could hold the engine for long, other threads take turns between keys and sending.
   constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;
   const bool plain = !request.runs_user_code(state) && state.sizes().uniform();
   if (plain && keys.size() * state.sizes().layout().value_bytes() <= kMaxBytesInEngine) {
@@ -116,7 +116,7 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
 Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> keys) {
   constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
-  // The holder of a lease must not wait: its operations may exceed the limits.
+  // The holder of a lease must not wait, so its operations may exceed the limits.
   endpoint_.require_operation();
   if (gate_.busy() != Busy::lease) wait_for_room(0);
   const Store& store = table.state().store();
@@ -152,7 +152,7 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
   Operation handle(*this, state);
   const BusyGuard guard(gate_, Busy::engine);
   if (phase_.engine.try_submit(state)) return handle;
-  // Another thread will carry it out, when the call's rows may have changed.
+  // Another thread will carry it out later, when the call's rows may have changed.
   try {
     state.keep_updates();
   } catch (const std::bad_alloc&) {
@@ -176,7 +176,8 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
   if (is_left()) return;
   if (!operation.done() && operation.destination != nullptr) {
     if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) {
-      // Waiting for the engine here could wait indefinitely: it may be waiting for the latch that is held.
+      // Waiting for the engine could block indefinitely: the engine may be waiting for the latch that is
+      // held.
       phase_.logger.error("an unfinished pull was destroyed by a function that runs under a key's latch");
       std::terminate();
     }
@@ -239,7 +240,7 @@ void WorkerCore::abandon_lease() noexcept {
   try {
     end_lease();
   } catch (const Error&) {
-    // Where some rank has failed, no other worker waits for the keys any more.
+    // If a rank has failed, no other worker waits for the keys any more.
   }
 }
 
@@ -249,7 +250,7 @@ void WorkerCore::drain() noexcept {
                StallSubject::keys, EndedBy::rank);
     endpoint_.take_failure();
   } catch (const Error&) {
-    // Some rank has failed: the slot is not used again.
+    // A rank has failed: the slot is not used again.
   }
 }
 
@@ -262,7 +263,7 @@ void WorkerCore::wait_for_room(std::size_t keys) {
            endpoint_.unanswered().has_room(keys);
   };
   if (!room()) [[unlikely]]
-    wait_until([&] { return room() || endpoint_.open() == 0; }, "room for a further operation");
+    wait_until([&] { return room() || endpoint_.open() == 0; }, "space for a further operation");
 }
 
 template <class Done>
@@ -321,7 +322,7 @@ const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
 
 void WorkerCore::sync_barrier(Bytes contribution) {
   if (!phase_.group.is_all()) return sync_group(std::move(contribution));
-  // No detection can be completed before this worker has contributed.
+  // No detection can complete before this worker has contributed.
   const TerminationDetection& termination = phase_.protocol.termination();
   const std::uint64_t detection = termination.completed() + 1;
   contribute(std::move(contribution));

@@ -31,21 +31,21 @@ namespace lapse {
 class OperationBuilder;
 enum class Locality : std::uint8_t;
 
-// Brings the calls of one worker to the memory of its rank and to the engine, and waits for answers. Calls of
-// Worker that Worker's comments describe have no comment here.
+// Passes the calls of one worker to its rank's memory and to the engine, and waits for answers. Functions
+// that worker.hpp describes have no comment here.
 //
 // Thread safety: the worker's thread.
 class WorkerCore {
  public:
-  // The gate is the worker's; it outlives the core.
+  // The gate is the worker's and outlives the core.
   WorkerCore(const Seat& seat, WorkerGate& gate)
       : phase_(seat.phase), endpoint_(seat.slot), gate_(gate), arguments_(phase_.rank) {}
   ~WorkerCore() { end(); }
   WorkerCore(const WorkerCore&) = delete;
   WorkerCore& operator=(const WorkerCore&) = delete;
 
-  // Ends a lease that is still held; handles of operations do nothing any more, calls throw. In a child that
-  // fork has made since the worker was: nothing.
+  // Ends a lease that is still held. From then on handles of operations do nothing, and calls throw. Does
+  // nothing in a child that fork has made since the worker was made.
   void end() noexcept;
 
   const Phase& phase() const { return phase_; }
@@ -61,16 +61,16 @@ class WorkerCore {
 
   enum class Allowed : std::uint8_t { when_free, under_lease };
 
-  // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
-  // PeerFailed when some rank has failed, UsageError when the worker cannot be called now or the table is
-  // another server's, KeyOutOfRange.
+  // Every access calls this before it touches the store, unless the gate is open for it (WorkerGate). Throws
+  // PeerFailed if a rank has failed, UsageError if the worker cannot be called now or the table belongs to
+  // another server, KeyOutOfRange.
   void admit(const TableHandle& table, std::span<const Key> keys,
              Allowed allowed = Allowed::when_free) const {
     if (!gate_.is_open(table)) [[unlikely]]
       check_admission(table.server(), allowed);
     arguments_.keys(table.state(), keys);
   }
-  // As admit, with as many elements as the values of the keys have; else LengthMismatch.
+  // Like admit. Also throws LengthMismatch unless the keys' values have `elements` elements in all.
   void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
                     std::size_t elements, Allowed allowed = Allowed::when_free) const {
     admit(table, keys, allowed);
@@ -78,46 +78,46 @@ class WorkerCore {
   }
   void check_admission(const void* server, Allowed allowed) const;
   LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
-  // Throws UsageError when the worker has ended, and in a child that fork has made since the worker was.
+  // Throws UsageError if the worker has ended, or in a child that fork has made since the worker was made.
   void check_life() const {
     if (has_ended_ || is_left()) [[unlikely]]
       refuse_life();
   }
   bool is_left() const { return process_.is_left(); }
-  // Throws PeerFailed when some rank has failed, GroupFailed when a worker of its group has.
+  // Throws PeerFailed if a rank has failed, GroupFailed if a worker of the group has.
   void check_failure() const {
     phase_.protocol.failure().check();
     if (group_failure_.raised()) [[unlikely]]
       throw_group_failed();
   }
 
-  // --- accesses that were admitted ---
+  // --- accesses, once admitted ---
 
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
-  // Whether the worker may use the domain's copy of the key, if there is one.
+  // Returns true if the worker may use the domain's replica of the key, or there is none.
   LAPSE_EXPORT_INNER bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
-  // Reports an access that begins to the phase's observer, if there is one.
+  // Reports a beginning access to the phase's observer, if any.
   void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
     if (phase_.observer != nullptr) [[unlikely]]
       phase_.observer->accessed(table, keys, reach);
   }
-  void observe_update(const TableShard& table, Key key) const;  // in place, where the key is local
-  // The worker has read the domain's copy of a key: counts its staleness, if this rank serves the key.
+  void observe_update(const TableShard& table, Key key) const;  // in place, if the key is local
+  // Counts the staleness of a replica that the worker has read, if this rank serves the key.
   void sample_read(const TableShard& table, Key key);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
-  // Carries out a submission at once and handles the packets that have come; false, having done nothing,
-  // where another thread drives the engine or this worker may not.
+  // Carries out a submission at once and handles the packets that have arrived. Returns false, having done
+  // nothing, if another thread drives the engine or this worker may not.
   LAPSE_EXPORT_INNER bool help(Submission& submission);
 
   // --- handles ---
 
   void wait_for(const OperationState& operation);
-  // The handle of the operation is being destroyed. An answer that is still to come is discarded.
+  // Called when the operation's handle is destroyed. Discards an answer that arrives later.
   void abandon(OperationState& operation) noexcept;
 
   // --- leases ---
@@ -125,13 +125,13 @@ class WorkerCore {
   Lease lease(std::span<const LeaseKeys> parts);
   // Submits the lease request of the endpoint to the engine.
   void submit_lease(LeaseRequest& request);
-  // The worker holds these keys from now on.
+  // Makes a lease: from now on the worker holds these keys.
   Lease hold();
-  // The worker no longer holds a lease; its keys are still to be given back.
+  // Ends the worker's lease; its keys are still to be released.
   void let_go();
-  // Gives back the keys of the lease and waits until the engine has released all of them.
+  // Releases the keys of the lease and waits until the engine has released all of them.
   void end_lease();
-  // As end_lease, but a failure of some rank only ends the wait.
+  // Like end_lease, except that the failure of a rank only ends the wait.
   void abandon_lease() noexcept;
   // The group of the worker has failed, and the worker has ended: waits until the engine has nothing of it any
   // more, so that another worker can have the slot. A failure of some rank only ends the wait.
@@ -140,11 +140,12 @@ class WorkerCore {
   // --- together ---
 
   void wait_all();
-  // Collective over all workers: their contributions, combined.
+  // Collective over all workers. Returns their contributions, combined.
   const Bytes& collective(Bytes contribution, std::string_view what);
   void sync_barrier(Bytes contribution);
   void wait_sync();
-  // Its parts: has no operation in flight, may begin; the engine is asked; the engine is done; the end.
+  // The steps of wait_sync: no operation is in flight, so that it may begin; the request to the engine; the
+  // engine is done; the end.
   bool has_answers() const { return endpoint_.open() == 0; }
   void begin_sync();
   bool synced() const { return endpoint_.sync_request().finished.load(std::memory_order_acquire); }
@@ -156,37 +157,37 @@ class WorkerCore {
   std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request);
-  // For a call on so many keys of which none was sent.
+  // For a call on `keys` keys of which none was sent.
   [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
   void submit(Submission& submission);
   Operation submit(OperationBuilder& builder);
-  // Waits while so much is in flight that the options, or the limits of what is counted, do not allow a call
-  // on so many keys.
+  // Waits while too much is in flight, by the options or by the limits of counters, for a call on `keys`
+  // keys.
   void wait_for_room(std::size_t keys);
   // Whose failure ends a wait.
   enum class EndedBy : std::uint8_t { group, rank };
-  // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
+  // Drives the engine until done(), or throws a failure. Reports a stall that concerns `what`.
   template <class Done>
   void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys,
                   EndedBy ended_by = EndedBy::group);
   [[noreturn]] void throw_group_failed() const;
   // sync_barrier of a group that is not all workers.
   void sync_group(Bytes contribution);
-  // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
+  // Reads the value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
   bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
-  // Forgets some of the versions that the worker requires, and that have come.
+  // Removes some of the versions that the worker requires and that have arrived.
   void sweep_required();
-  // The value of a key that the worker's lease holds; null when it does not.
+  // Returns the value of a key in the worker's lease; null if it has none.
   const std::byte* leased_value(const TableShard& table, Key key);
 
-  const Phase phase_;  // a copy: the worker may be asked after the phase
+  const Phase phase_;  // a copy: calls may use it after the phase
   WorkerEndpoint& endpoint_;
   WorkerGate& gate_;
   const Failure& group_failure_ = phase_.group.failure();
   const OwnProcess process_;
   bool has_ended_ = false;
   const ArgumentChecks arguments_;
-  LeaseHold* lease_ = nullptr;  // the one that is held
+  LeaseHold* lease_ = nullptr;  // null if none is held
   const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
 };
 

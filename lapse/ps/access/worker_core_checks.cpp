@@ -1,4 +1,4 @@
-// WorkerCore: whether a call can be made, and the end of calls.
+// WorkerCore: the checks before a call, and the end of calls.
 #include <fmt/format.h>
 
 #include "lapse/core/error.hpp"
@@ -11,7 +11,7 @@ using Busy = WorkerGate::Busy;
 
 void WorkerCore::end() noexcept {
   if (has_ended_ || is_left()) return;
-  // A lease that was moved out of the worker's function ends with it.
+  // Ends a lease that was moved out of the worker's function.
   if (lease_ != nullptr) abandon_lease();
   endpoint_.orphan_handles();
   gate_.close();

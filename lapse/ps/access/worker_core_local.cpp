@@ -1,4 +1,4 @@
-// WorkerCore: what is answered from memory alone.
+// WorkerCore: calls that are answered from memory alone.
 #include <algorithm>
 #include <cstring>
 #include <functional>

@@ -31,12 +31,12 @@ WorkerGroup::Arrival WorkerGroup::arrive(std::size_t local_index, Bytes bytes) {
   // No worker of this rank can complete the round before this worker has arrived.
   const std::uint64_t round = completed_rounds() + 1;
   contributions_[local_index] = std::move(bytes);
-  // Of a worker that contributes and one that returns at the same time, at least one sees the other.
+  // If one worker contributes while another returns, at least one of them sees the other.
   return {.round = round, .arrived = arrived_.fetch_add(1, std::memory_order_seq_cst) + 1};
 }
 
 void WorkerGroup::complete(std::size_t local_index, const Arrival& arrival) {
-  // Where the others have completed the round meanwhile, one of them may have returned rightly.
+  // If the others have completed the round meanwhile, one of them may have returned legitimately.
   if (returned_.load(std::memory_order_seq_cst) != kNone && completed_rounds() < arrival.round) {
     combine(contributions_[local_index], make_returned(returned_.load(std::memory_order_relaxed), rank()));
   } else if (arrival.arrived == contributions_.size()) {

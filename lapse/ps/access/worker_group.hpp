@@ -1,4 +1,4 @@
-// The part that the workers of a group on one rank take together: in collective calls, and when one fails.
+// The common part of a group's workers on one rank: in collective calls, and when one of them fails.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace lapse {
 
-// Thread safety: contribute and report by each worker of the group; start between phases. Contributions of
-// this rank are combined in the order of its workers, whichever worker comes last.
+// Combines the contributions of this rank in the order of its workers, whichever worker arrives last. Thread
+// safety: contribute and report by each worker of the group; start between phases.
 class WorkerGroup {
  public:
   // `group`: one of the protocol's.
@@ -39,27 +39,27 @@ class WorkerGroup {
   void report(GroupFailureReport& report, std::exception_ptr failure,
               std::optional<std::uint64_t> worker = {});
 
-  // Gives this worker's contribution; the last one of the rank sends the combination off. Returns the number
-  // of completed rounds that the caller waits for. Throws CollectiveMismatch, and reports it to all ranks, as
-  // the other workers wait already.
+  // Contributes for this worker; the last worker of the rank sends the combination. Returns the number of
+  // completed rounds to wait for. Throws CollectiveMismatch, and reports it to all ranks, because the other
+  // workers wait already.
   std::uint64_t contribute(std::size_t local_index, Bytes bytes);
 
-  // The two halves of contribute: between them the worker may be held up for any time.
+  // The two halves of contribute. Any time may pass between them.
   struct Arrival {
-    std::uint64_t round;  // that the worker waits for
-    std::size_t arrived;  // workers of this rank, with this one
+    std::uint64_t round;  // to wait for
+    std::size_t arrived;  // workers of this rank, including this one
   };
   Arrival arrive(std::size_t local_index, Bytes bytes);
   void complete(std::size_t local_index, const Arrival& arrival);
 
-  // Worker `worker` of all, on this rank, makes no further collective call, so that no round can be completed
-  // any more. The first such worker of a rank sends that towards the root in place of a contribution: where
-  // it meets a contribution to a call, the call fails on every rank. Throws CollectiveMismatch when a worker
-  // of this rank waits already.
+  // Worker `worker` (its index among all), on this rank, makes no further collective call, so no round can be
+  // completed any more. The first such worker of a rank sends that towards the root in place of a
+  // contribution; when it meets a contribution to a call, the call fails on every rank. Throws
+  // CollectiveMismatch if a worker of this rank waits already.
   void leave(std::uint64_t worker);
 
   bool completed(std::uint64_t rounds) const { return completed_rounds() >= rounds; }
-  // The combination of the round that was waited for, until this worker contributes again.
+  // Returns the combination of the awaited round. Valid until this worker contributes again.
   const Bytes& result() const { return group_.collective().result(); }
 
   CollectiveReporter& reporter() { return reporter_; }
@@ -67,7 +67,7 @@ class WorkerGroup {
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  // Throws CollectiveMismatch when the calls differ, and reports it to all ranks.
+  // Throws CollectiveMismatch if the calls differ, and reports it to all ranks.
   void combine(Bytes& into, const Bytes& from);
   std::uint64_t completed_rounds() const { return group_.collective().completed_rounds(); }
   Rank rank() const { return protocol_.registry().self(); }
@@ -77,7 +77,7 @@ class WorkerGroup {
   ProgressEngine& engine_;
   std::vector<Bytes> contributions_;
   std::atomic<std::size_t> arrived_{0};
-  std::atomic<std::uint64_t> returned_{kNone};  // the first worker that has
+  std::atomic<std::uint64_t> returned_{kNone};  // the first worker that has returned
   Contribution combined_;
   Contribution end_;
   std::atomic<bool> mismatch_reported_{false};

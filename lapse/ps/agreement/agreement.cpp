@@ -14,10 +14,10 @@
 
 namespace lapse {
 
-// What a rank brings into an exchange.
+// The contribution of one rank to an exchange.
 struct Agreement::Statement {
   std::string call;
-  bool unfinished = false;  // the rest comes later, or has come
+  bool unfinished = false;  // the rest comes later, or came in an earlier meeting
   std::string archive = {};
   bool failed = false;
   std::string problem = {};
@@ -36,7 +36,7 @@ void Agreement::fill(Statement& mine, const std::function<std::string()>& make,
     try {
       mine.problem = problem;
     } catch (const std::bad_alloc&) {
-      // Without a text.
+      // Reports the failure without a message.
     }
   };
   try {

@@ -19,27 +19,27 @@ namespace lapse {
 
 class StallReports;
 
-// Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
-// instead of a hang. Values that are exchanged have `serialize`: see archive.hpp.
+// If a rank cannot make a collective call, or makes another one, the call ends with an error on every rank
+// instead of a hang. Exchanged values have `serialize`; see archive.hpp.
 //
 // Thread safety: one thread, while no engine runs.
 class Agreement {
  public:
-  // `reports`: of waits for ranks that do not come; null: none.
+  // `reports`: reports waits for missing ranks; null: none.
   explicit Agreement(Transport& transport, const StallReports* reports = nullptr)
       : transport_(transport), reports_(reports) {}
 
-  // Collective. Exchanges what make() returns; returns what every rank gave, in rank order. Where make
-  // throws, the rank throws the same after the exchange, and every other rank throws PeerFailed with its
-  // text. Throws CollectiveMismatch, on every rank, when the ranks called by different names.
+  // Collective. Exchanges the results of make() and returns them, by rank. If make throws, this rank throws
+  // the same after the exchange, and every other rank throws PeerFailed with its message. Throws
+  // CollectiveMismatch on every rank if the names of the ranks' calls differ.
   template <std::invocable Make>
   auto exchange(std::string_view call, Make&& make) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
     return from_archives<Value>(exchange_archives(call, [&] { return to_archive<Value>(make()); }));
   }
-  // The same where make() may take long: it runs on a thread of its own and makes no call of MPI, and ranks
-  // meet each second until all have given theirs. A rank that takes longer than the limit of reports is
-  // reported, as one that does not come.
+  // The same for a slow make(): it runs on a thread of its own and makes no call of MPI, and the ranks meet
+  // each second until all have results. A rank that takes longer than the limit of reports is reported as
+  // missing.
   template <std::invocable Make>
   auto exchange_long(std::string_view call, Make&& make) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
@@ -59,17 +59,17 @@ class Agreement {
       if (!(all[rank] == all[0])) fail_everywhere(Failure(difference(all[0], all[rank], rank)));
   }
 
-  // Throws `failure`, as every other rank does.
+  // Throws `failure`. Every other rank must do the same.
   template <class Failure>
   [[noreturn]] void fail_everywhere(Failure failure) {
     failed_everywhere_ = true;
     throw failure;
   }
 
-  // The last collective call has failed, and every rank has thrown.
+  // Returns true if the last collective call failed and every rank threw.
   bool failed_everywhere() const { return failed_everywhere_; }
 
-  // Any thread: when all ranks have last met in an exchange; the clock's epoch: they have not.
+  // Any thread. Returns when all ranks last met in an exchange; the clock's epoch if never.
   std::chrono::steady_clock::time_point last_meeting() const { return last_meeting_.load(); }
 
  private:
@@ -86,12 +86,12 @@ class Agreement {
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
   std::vector<std::string> exchange_long_archives(std::string_view call,
                                                   const std::function<std::string()>& make);
-  // Keeps what make() throws in `failure`; does not throw itself.
+  // Stores the exception of make() in `failure`; does not throw itself.
   static void fill(Statement& mine, const std::function<std::string()>& make,
                    std::exception_ptr& failure) noexcept;
   // Collective. Throws CollectiveMismatch.
   std::vector<Statement> gather(const Statement& mine);
-  // The archives of all, or what a rank has thrown.
+  // Returns the archives of all ranks, or throws a rank's failure.
   std::vector<std::string> archives_of(std::vector<Statement> statements, const std::exception_ptr& failure);
 
   Transport& transport_;

@@ -1,4 +1,4 @@
-// Values as bytes that other ranks can read: for messages of the control plane.
+// Values as bytes that other ranks can read, for messages of the control plane.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace lapse {
 
-// The type has `serialize`, as Boost.Serialization wants it.
+// Value has `serialize`, as Boost.Serialization requires.
 template <class Value>
 std::string to_archive(const Value& value) {
   std::ostringstream out;
@@ -23,8 +23,8 @@ std::string to_archive(const Value& value) {
   return out.str();
 }
 
-// Throws ProtocolError when the bytes are fewer or more than to_archive writes, or none that it writes.
-// Memory is taken for as many elements as there are bytes, at most, whatever lengths they claim.
+// Throws ProtocolError if to_archive has not written exactly these bytes. Allocates at most as many elements
+// as there are bytes, whatever lengths they claim.
 template <class Value>
 Value from_archive(const std::string& bytes) {
   try {
@@ -33,7 +33,7 @@ Value from_archive(const std::string& bytes) {
     archive >> value;
     if (archive.remaining() == 0) return value;
   } catch (const boost::archive::archive_exception&) {
-    // Damaged: the error below.
+    // Damaged; throws below.
   }
   throw ProtocolError(fmt::format("an archive of {} bytes is damaged", bytes.size()));
 }

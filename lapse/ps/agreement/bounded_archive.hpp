@@ -18,9 +18,9 @@
 
 namespace lapse {
 
-// Reads what boost::archive::binary_oarchive writes without a header. A length that exceeds the bytes that
-// are left is refused before memory is taken for it, where boost::archive::binary_iarchive takes what a
-// length claims. Throws boost::archive::archive_exception. Used by one thread.
+// Reads the output of boost::archive::binary_oarchive without a header. Refuses a length that exceeds the
+// remaining bytes before it allocates memory; boost::archive::binary_iarchive allocates what a length claims.
+// Throws boost::archive::archive_exception. Thread safety: one thread.
 class BoundedArchive final
     : private MemoryInput,
       public boost::archive::binary_iarchive_impl<BoundedArchive, char, std::char_traits<char>> {
@@ -28,13 +28,13 @@ class BoundedArchive final
   using Base = boost::archive::binary_iarchive_impl<BoundedArchive, char, std::char_traits<char>>;
   using Base::load;
 
-  // The bytes outlive the object.
+  // The bytes must outlive the object.
   explicit BoundedArchive(std::span<const char> bytes)
       : MemoryInput(bytes), Base(static_cast<MemoryInput&>(*this), boost::archive::no_header) {}
 
   using MemoryInput::remaining;
 
-  // These replace what the archives of Boost do.
+  // These override functions of Boost's archives.
   void load(bool& value) {
     std::uint8_t byte = 0;
     load_binary(&byte, sizeof byte);
@@ -52,7 +52,7 @@ class BoundedArchive final
   void load_override(Value& value) {
     Base::load_override(value);
   }
-  // Every element of a container takes a byte at least.
+  // Every element of a container takes at least one byte.
   void load_override(boost::serialization::collection_size_type& count) {
     Base::load_override(count);
     require(std::as_const(count) <= remaining());
@@ -67,5 +67,5 @@ class BoundedArchive final
 
 }  // namespace lapse
 
-// As boost::archive::binary_oarchive writes lists of numbers.
+// Reads lists of numbers as boost::archive::binary_oarchive writes them.
 BOOST_SERIALIZATION_USE_ARRAY_OPTIMIZATION(lapse::BoundedArchive)

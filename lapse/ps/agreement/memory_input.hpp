@@ -1,4 +1,4 @@
-// Bytes in memory, as a stream buffer.
+// A stream buffer over bytes in memory.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace lapse {
 
-// Reads bytes that outlive the object. Used by one thread.
+// Reads bytes, which must outlive the object. Thread safety: one thread.
 class MemoryInput : public std::streambuf {
  public:
   explicit MemoryInput(std::span<const char> bytes) {
-    // The interface of std::streambuf does not know constant bytes; nothing writes to them.
+    // std::streambuf takes no constant bytes. Nothing writes to them.
     char* const begin = const_cast<char*>(bytes.data());
     setg(begin, begin, begin + bytes.size());
   }

@@ -15,7 +15,7 @@ StepThread::StepThread(std::function<void()> f) : f_(std::move(f)) {
       ended_.notify_all();
     });
   } catch (...) {
-    // There is no thread, or no memory for one.
+    // No thread could be started, or there was no memory for one.
   }
   if (thread_.joinable()) return;
   f_();

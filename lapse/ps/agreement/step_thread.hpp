@@ -1,4 +1,4 @@
-// A step of a collective call that may take long, beside a thread that stays in touch with other ranks.
+// Runs a long step of a collective call, while the calling thread stays in touch with other ranks.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// Runs f, which does not throw, on a thread of its own that takes no signals; where none can be made, in the
-// constructor. Thread safety: one thread.
+// Runs f on a thread of its own that takes no signals, or in the constructor if no thread can be started. f
+// must not throw. Thread safety: one thread.
 class StepThread {
  public:
   explicit StepThread(std::function<void()> f);
@@ -19,7 +19,7 @@ class StepThread {
   StepThread(const StepThread&) = delete;
   StepThread& operator=(const StepThread&) = delete;
 
-  // Waits that long, or until f has returned; whether it has.
+  // Waits until f has returned, at most `time`. Returns true if it has.
   bool wait_for(std::chrono::milliseconds time);
 
  private:

@@ -53,10 +53,10 @@ void AttachedPlace::finish() {
 
 void AttachedPlace::report(std::exception_ptr failure) noexcept {
   const Phase& phase = seat_.phase;
-  // A failure of another rank is known already.
+  // This rank knows already that another rank has failed.
   if (phase.group.failed()) return;
   phase.group.report(places_.failure(seat_.local_index()), std::move(failure), seat_.index());
-  // The report is used until it has been carried out.
+  // The report is in use until it has been carried out.
   phase.engine.wait(seat_.slot.bell(), [&phase] { return phase.group.failed(); });
 }
 
@@ -91,7 +91,7 @@ void AttachedWorker::detach() {
 
 void AttachedWorker::fail(std::exception_ptr failure) noexcept {
   if (leave_if_child()) return;
-  // As std::current_exception() is where none is handled.
+  // std::current_exception() returns null if no exception is handled.
   if (failure == nullptr) failure = std::make_exception_ptr(Error("an attached worker has failed"));
   place_->report(std::move(failure));
   place_.reset();

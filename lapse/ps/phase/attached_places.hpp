@@ -19,7 +19,7 @@ namespace lapse {
 // Thread safety: take and give_back by any thread, open and close by the thread of the server.
 class AttachedPlaces {
  public:
-  // At the start all places are closed.
+  // Opens the places. Initially all are closed.
   void open(std::size_t places) {
     const MutexLock guard(mutex_);
     taken_.assign(places, false);
@@ -27,7 +27,7 @@ class AttachedPlaces {
     ended_.prepare(places);
     is_open_ = true;
   }
-  // How many are taken; if none is, no place can be taken any more.
+  // Returns the number of taken places. If it is 0, no place can be taken any more.
   std::size_t close() {
     const MutexLock guard(mutex_);
     const auto taken = static_cast<std::size_t>(std::ranges::count(taken_, true));
@@ -35,14 +35,14 @@ class AttachedPlaces {
     return taken;
   }
 
-  // The place, or the first that is free. Throws UsageError where there is none. The phase lasts until it is
-  // given back.
+  // Takes the given place, or the first free one. Throws UsageError if there is none. The phase lasts until
+  // the place is given back.
   std::size_t take(std::optional<std::size_t> wanted, Rank rank);
   void give_back(std::size_t place) {
     const MutexLock guard(mutex_);
     taken_[place] = false;
   }
-  // Of the worker in a place; lives as long as the phase.
+  // The report of the worker in a place. Lives as long as the phase.
   GroupFailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
   EndedWorkers<Worker>& ended() { return ended_; }
 
@@ -54,23 +54,25 @@ class AttachedPlaces {
   EndedWorkers<Worker> ended_;                                         // likewise, while places are open
 };
 
-// A place that was taken, and its worker.
+// A taken place, and its worker.
 class AttachedPlace {
  public:
   AttachedPlace(AttachedPlaces& places, const Seat& seat);
-  // The worker has ended, with its operations answered or by a failure; calls of it throw.
+  // Requires that the worker has ended, with its operations answered or by a failure. Its calls throw from
+  // then on.
   ~AttachedPlace();
   AttachedPlace(const AttachedPlace&) = delete;
   AttachedPlace& operator=(const AttachedPlace&) = delete;
 
   Worker& worker() { return *worker_; }
-  // Ends the worker, and a lease that it holds; waits for its operations. Throws as Worker::wait_all.
+  // Ends the worker, and a lease that it holds. Waits for its operations. Throws what Worker::wait_all
+  // throws.
   void finish();
-  // Whether the caller is in a child that fork has made since.
+  // Returns true in a child that fork has made since the place was taken.
   bool is_left() const { return process_.is_left(); }
-  // More exceptions unwind this thread than when it was attached.
+  // Returns true if more exceptions unwind this thread than when it was attached.
   bool unwinds() const { return std::uncaught_exceptions() > exceptions_; }
-  // Ends the phase on every rank.
+  // Reports the failure, which ends the phase on every rank.
   void report(std::exception_ptr failure) noexcept;
 
  private:

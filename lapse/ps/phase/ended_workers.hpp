@@ -1,4 +1,4 @@
-// Workers that have ended, for a while.
+// Keeps workers for a while after their end.
 #pragma once
 
 #include <array>
@@ -9,15 +9,14 @@
 
 namespace lapse {
 
-// Keeps the last workers of each place in memory when they have ended: an application that has kept a
-// reference to one gets an error from its calls, in the next phases, too. W: Worker, or a class derived from
-// it.
+// Keeps the last workers of each place in memory after their end: if the application still has a reference to
+// one, its calls throw, also in the next phases. W: Worker, or a class derived from it.
 //
-// Thread safety: prepare while no worker lives; the rest by the thread in the place.
+// Thread safety: prepare while no worker lives; other functions by the thread in the place.
 template <class W>
 class EndedWorkers {
  public:
-  // The next phase has so many places.
+  // Prepares for the number of places of the next phase.
   void prepare(std::size_t places) {
     if (places_.size() < places) places_.resize(places);
   }
@@ -29,7 +28,7 @@ class EndedWorkers {
     kept.next = (kept.next + 1) % kKept;
   }
 
-  // From the start of a worker to its end, by an exception or not.
+  // The life of a worker (RAII).
   class Life {
    public:
     template <class... Arguments>

@@ -14,7 +14,7 @@ void PhaseEndWatch::poll() {
     asks_ = false;
     reports_.report_phase_end(asked_ - began_, question_.absent);
   }
-  // A question of an earlier phase may still be with the engine.
+  // The engine may still have a question of an earlier phase.
   if (asks_ || now - asked_ < reports_.limit() || !question_.finished.load(std::memory_order_acquire)) return;
   asked_ = now;
   asks_ = true;

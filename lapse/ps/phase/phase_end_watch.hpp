@@ -1,4 +1,4 @@
-// Reports the wait for the end of a phase when it takes too long.
+// Reports a wait for the end of a phase that takes too long.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,16 @@
 
 namespace lapse {
 
-// One for a server: an answer may come when the phase has ended. The thread of the server calls it.
+// One for a server: an answer may arrive after the phase has ended. Called by the thread of the server.
 class PhaseEndWatch {
  public:
   PhaseEndWatch(const StallReports& reports, StallInquiry& inquiry, ProgressEngine& engine)
       : reports_(reports), inquiry_(inquiry), engine_(engine) {}
 
-  // The wait begins.
+  // Begins the wait.
   void begin();
-  // Now and then while this thread waits and drives the engine: after each limit of the reports asks the
-  // other ranks, and reports once they have answered. Does not wait.
+  // Call it repeatedly while this thread waits and drives the engine. After each limit of the reports, asks
+  // the other ranks, and reports once they have answered. Does not wait.
   void poll();
 
  private:

@@ -15,8 +15,8 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
   IdlePolicy idle(engine.idle_settings());
   bool requested = false;
   // One turn of the engine, then end_turn for decisions made outside of a turn, such as a failure of this
-  // rank. A rank whose sends and remote reads have not finished does not begin: after a failure, other ranks
-  // may need this rank's help to finish theirs.
+  // rank. Does not begin termination detection before this rank's sends and remote reads have finished: after
+  // a failure, other ranks may need this rank's help to finish theirs.
   const auto advance = [&]() LAPSE_REQUIRES(progress_role) {
     const bool progressed = engine.turn();
     if (!requested && engine.quiet()) {
@@ -26,7 +26,7 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
     try {
       protocol.end_turn();
     } catch (...) {
-      // As in a turn of the engine: a packet is lost, and no rank can be notified.
+      // Like in a turn of the engine: a packet is lost, and no rank can be notified.
       transport.abort("communication failed: " + text_of(std::current_exception()));
     }
     return progressed;
@@ -48,7 +48,7 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
       try {
         while_waiting();
       } catch (...) {
-        // The ranks that wait for this one are notified, and the wait goes on.
+        // Notifies the ranks that wait for this one, and continues to wait.
         const std::exception_ptr failure = std::current_exception();
         engine.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol.handle_failure(failure); });
       }

@@ -1,4 +1,4 @@
-// Which threads of a process may enter the transport.
+// The threads of a process that may enter the transport.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace lapse {
 
 enum class ThreadSupport : std::uint8_t {
-  single,      // there is one thread (MPI_THREAD_SINGLE): it is the only worker
+  single,      // the only thread (MPI_THREAD_SINGLE), which is the only worker
   funneled,    // the thread that made the server (MPI_THREAD_FUNNELED)
   serialized,  // any thread, one at a time (MPI_THREAD_SERIALIZED and above)
 };

@@ -1,4 +1,4 @@
-// The parts of a server, put together.
+// The implementation of a server, made of its parts.
 #pragma once
 
 #include <algorithm>
@@ -38,11 +38,11 @@ class RegionTrace;
 
 class ParameterServer::Impl {
  public:
-  // `problem`: why this rank has no options, or null. Throws it, as the other ranks throw PeerFailed.
+  // `problem`: why this rank has no options, or null. Throws it; the other ranks throw PeerFailed.
   Impl(std::unique_ptr<Transport> transport, const Options& options, const std::exception_ptr& problem,
        ThreadSupport threads);
   ~Impl();
-  // Of the MPI that the transport uses.
+  // The lock of the MPI that the transport uses.
   void set_mpi_lock(MpiLock& lock) { mpi_lock_ = &lock; }
 
   TableShard& create_table(const TableOptions& given, ElementType type);
@@ -80,7 +80,7 @@ class ParameterServer::Impl {
   const Options& options() const { return options_; }
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
-  // In a child that fork has made since the server was made.
+  // Returns true in a child that fork has made since the server was made.
   bool is_left() const { return process_.is_left(); }
   // Throws unless the server is open, this thread may call MPI, and no workers run.
   void check_call(const char* call) const;
@@ -93,24 +93,24 @@ class ParameterServer::Impl {
   void throw_if_running(const char* call) const;
   // Throws UsageError unless this thread may call MPI.
   void check_may_call_mpi(const char* call) const;
-  // Finds out whether ranks can share memory, and which ranks do.
+  // Determines whether ranks can share memory, and which ranks do.
   void choose_domains();
   void meet_peers();
-  // Waits until every rank has quiesced, and reports when a rank has ended or is stopped meanwhile.
+  // Waits until every rank has quiesced. Reports if a rank has ended or is stopped meanwhile.
   void end_phase();
   void report_bulk_lane();
   void report_start();
-  // To the other ranks, once.
+  // Reports a stop request to the other ranks, once.
   void report_stop();
-  // The same, and unless a worker has failed on some rank.
+  // Like check_call; also throws if a worker has failed on a rank.
   void check_collective(const char* call) const;
-  // How this rank begins a phase.
+  // The call by which this rank begins a phase.
   struct PhaseCall {
     const char* name;
     ThreadSupport needed = ThreadSupport::funneled;
-    std::size_t progress_threads = 1;  // that wait beside the workers
+    std::size_t progress_threads = 1;  // threads that wait beside the workers
   };
-  // Agrees on the number of workers of each rank; starts the collectives of the phase.
+  // Agrees on the number of workers of each rank, and starts the collectives of the phase.
   Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
   // The workers of a group on this rank may make collective calls from now on.
   void begin_group(const Phase& phase, std::vector<Rank> participants);
@@ -120,17 +120,18 @@ class ParameterServer::Impl {
   // the phase. What work throws ends the child that fork has made in it.
   void run_slots(std::size_t slots,
                  const std::function<void(std::size_t slot, GroupFailureReport& report)>& work);
-  // A child that fork has made in the function of a worker has left it, on a thread of the server.
+  // Ends a child that fork has made in a worker's function, after the child has left that function on a
+  // thread of the server.
   [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
-  // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase
-  // fails on every rank, and the step is made again; where it throws again, the job ends.
+  // Makes a step of a phase in progress that other ranks and workers wait for. If the step throws, the phase
+  // fails on every rank, and the step is repeated; if it throws again, the job is aborted.
   void insist(const char* what, const std::function<void()>& step) noexcept;
-  // The end of a phase whose workers have returned.
+  // Ends a phase whose workers have returned.
   void leave_phase();
-  // Of a phase that threads of the application work in.
+  // The server's thread in a phase with threads of the application.
   void start_server_thread();
   void end_server_thread();
-  // Workers may run from now on.
+  // From now on workers may run.
   void begin_running();
 
   // constant
@@ -145,7 +146,7 @@ class ParameterServer::Impl {
   int exceptions_at_start_;
   ThreadSupport threads_;
   std::thread::id owner_ = std::this_thread::get_id();
-  MpiLock* mpi_lock_ = nullptr;  // null: none is used
+  MpiLock* mpi_lock_ = nullptr;  // null if none is used
   // own rules
   RankProtocol protocol_;
   ProgressEngine engine_;
@@ -164,12 +165,12 @@ class ParameterServer::Impl {
   KeyObserver* observer_ = nullptr;
   std::optional<Phase> attached_phase_;  // of start_progress; constant while places_ is open
   std::thread server_thread_;            // in such a phase, if this rank has one
-  std::atomic<bool> serving_{false};     // it goes on
+  std::atomic<bool> serving_{false};     // true until the server thread is to end
   GroupNumber groups_ = kAllWorkers;     // that have begun; equal on all ranks
-  std::atomic<bool> running_{false};     // a phase; read by any thread
+  std::atomic<bool> running_{false};     // in a phase; read by any thread
   std::atomic<bool> closed_{false};      // read by any thread
   bool warned_of_sharing_ = false;
-  std::shared_ptr<RegionTrace> trace_;  // null: none is wanted
+  std::shared_ptr<RegionTrace> trace_;  // null if tracing is off
 };
 
 }  // namespace lapse

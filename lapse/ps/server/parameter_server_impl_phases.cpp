@@ -48,7 +48,7 @@ void ParameterServer::Impl::check_may_call_mpi(const char* call) const {
 }
 
 Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t workers) {
-  // One name for all kinds: a rank may begin the phase by any of them.
+  // One name for all three calls: each rank may begin the phase by any of them.
   const auto loads = agreement_.exchange("run_workers, run_here or start_progress", [&] {
     if (threads_ < call.needed) {
       throw MpiStateError(
@@ -222,7 +222,7 @@ void ParameterServer::Impl::run_slots(
     threads_of_slots_.prepare(slots);
     for (std::size_t slot = 0; slot < slots; ++slot) threads_of_slots_.start(slot, job);
   } catch (...) {
-    // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
+    // The threads could not be started. This rank has no workers, and every rank is notified of the reason.
     working.store(0, std::memory_order_relaxed);
     engine_.exclusively(
         [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
@@ -270,7 +270,7 @@ void ParameterServer::Impl::start_server_thread() {
     server_thread_ =
         start_library_thread("lapse-server", [this] { engine_.serve([this] { return !serving_.load(); }); });
   } catch (const std::system_error& error) {
-    // Every rank is notified of the reason; this thread drives what the failure needs.
+    // Every rank is notified of the reason. This thread drives the communication for that.
     engine_.set_sole_driver(std::this_thread::get_id());
     const auto failure = std::make_exception_ptr(
         Error(fmt::format("the thread of the server cannot be started: {}", error.what())));

@@ -1,4 +1,4 @@
-// What a rank has counted.
+// The counters of a rank.
 #pragma once
 
 #include "lapse/core/progress_role.hpp"
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Thread safety: while no engine runs.
+// Thread safety: only while no engine runs.
 RankStatistics rank_statistics(const RankProtocol& protocol, const ProgressEngine& engine)
     LAPSE_REQUIRES(progress_role);
 

@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// What the ranks exchange at the server's start, so that a rank can say of another whether it lives,
-// without a message. Thread safety: any thread.
+// The processes that the ranks exchange at the server's start, so that a rank can find out without a message
+// whether another one lives. Thread safety: any thread.
 class Peers {
  public:
   struct Peer {
@@ -30,13 +30,13 @@ class Peers {
   Peers(Rank self, std::vector<Peer> peers, std::vector<std::int32_t> hosts)
       : self_(self), peers_(std::move(peers)), hosts_(std::move(hosts)) {}
 
-  // unknown: of another host, or of another container.
+  // Returns unknown for a rank of another host or another container.
   ProcessState state(Rank rank) const;
-  // "rank 2, process 4711 on node3"; as far as it is known.
+  // Returns "rank 2, process 4711 on node3", as far as it is known.
   std::string name(Rank rank) const;
-  // Of `ranks`, those whose processes are seen to be stopped or to have ended.
+  // Returns the ranks among `ranks` whose processes are known to be stopped or to have ended.
   std::vector<Rank> halted(const std::vector<Rank>& ranks) const;
-  // Of all ranks.
+  // The same, among all ranks.
   std::vector<Rank> halted() const;
 
  private:

@@ -16,7 +16,7 @@ bool is_collective(StallSubject subject) {
   return subject == StallSubject::workers || subject == StallSubject::sync_barrier;
 }
 
-// A report must not end what it reports: without memory for it there is none.
+// A report must not end the wait that it reports: without memory for it, logs nothing.
 template <class MakeText>
 void warn(Logger& logger, MakeText&& make_text) noexcept {
   try {
@@ -29,7 +29,7 @@ void warn(Logger& logger, MakeText&& make_text) noexcept {
 
 }  // namespace
 
-// The waits for latches of one table.
+// Watches the waits for latches of one table.
 class StallReports::Latches final : public LatchWatch {
  public:
   Latches(const StallReports& reports, const TableShard& table) : reports_(reports), table_(table) {}
@@ -63,7 +63,7 @@ void StallReports::watch_latches(TableShard& table) {
 bool StallReports::is_first(std::atomic<StallDuration::rep>& last_report) const {
   const StallDuration::rep now = std::chrono::steady_clock::now().time_since_epoch().count();
   StallDuration::rep last = last_report.load(std::memory_order_relaxed);
-  // Threads that began to wait at about the same time come at about the same time.
+  // Threads that began to wait at about the same time report at about the same time.
   const StallDuration::rep least = StallDuration(limit_).count() / 2;
   return now - last >= least && last_report.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
@@ -111,8 +111,8 @@ void StallReports::report_worker(const WaitingWorker& worker, StallDuration wait
     StallQuestion& question = endpoint.stall_question();
     const auto began = StallQuestion::Clock::now() - waited;
     const auto finished = [&] { return question.finished.load(std::memory_order_acquire); };
-    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait:
-    // it is waited for, and asked anew.
+    // The engine may still have a question of an earlier wait, whose answers are not for this one. Waits for
+    // it and asks again.
     bool answered = false;
     do {
       if (finished()) ask(question, worker, subject);
@@ -158,7 +158,7 @@ void StallReports::report_phase_end(StallDuration waited,
     std::vector<SeenRank> seen = see(peers_.halted());
     for (const AbsentWorker& worker : unstopped) {
       const std::string name = peers_.name(worker.rank);
-      // An answer lists several workers of a rank, one behind the other.
+      // An answer lists several workers of a rank one after the other.
       if (seen.empty() || seen.back().name != name)
         seen.push_back({.name = name, .state = peers_.state(worker.rank), .unstopped = true});
     }

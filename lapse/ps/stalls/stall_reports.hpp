@@ -1,4 +1,4 @@
-// Logs the waits of a rank that take too long.
+// Logs waits of a rank that take too long.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ namespace lapse {
 
 class WorkerEndpoint;
 
-// A worker that waits, and what answers its questions.
+// A waiting worker, and the parts that answer its questions.
 struct WaitingWorker {
   WorkerEndpoint& endpoint;
   std::uint64_t number = 0;  // in its group
@@ -37,8 +37,8 @@ struct WaitingWorker {
   ProgressEngine& engine;
 };
 
-// One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
-// after each `limit`. With a limit of 0 there are none.
+// One for a server. A report is a warning: it never throws and ends nothing. A wait is reported again after
+// each `limit`; with a limit of 0, never.
 //
 // Thread safety: any thread; set_peers and watch_latches while no engine runs.
 class StallReports {
@@ -51,16 +51,16 @@ class StallReports {
   void set_peers(Peers peers) { peers_ = std::move(peers); }
   std::chrono::seconds limit() const { return limit_; }
 
-  // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
-  // rank's, and reports; returns without a report when ended() becomes true. A wait for other workers is
+  // Called by a worker that has waited for `waited`. Asks the engines for the reason, driving this rank's
+  // meanwhile, and reports it; returns without a report once ended() is true. A wait for other workers is
   // reported by one worker of the rank for all: the first that has waited long.
   void report_worker(const WaitingWorker& worker, StallDuration waited, std::string_view what,
                      StallSubject subject, const std::function<bool()>& ended) noexcept;
 
-  // Without missing ranks, all have come: nothing is reported unless one is halted.
+  // If no rank is missing, reports only if a rank is halted.
   void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
-  // Other ranks may have to work longer than this one: nothing is reported unless a rank is stopped or has
-  // ended, or one of `unstopped` has not called stop_progress though no thread is attached there.
+  // Other ranks may have to work longer than this one. Reports only if a rank is stopped or has ended, or one
+  // of `unstopped` has not called stop_progress though no thread is attached there.
   void report_phase_end(StallDuration waited, std::span<const AbsentWorker> unstopped) const noexcept;
   void watch_latches(TableShard& table);
 
@@ -70,9 +70,9 @@ class StallReports {
   static void ask(StallQuestion& question, const WaitingWorker& worker, StallSubject subject);
   std::vector<SeenRank> see(std::span<const Rank> ranks) const;
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
-  // Empty unless a rank is stopped or has ended.
+  // Returns an empty text unless a rank is stopped or has ended.
   std::string halted_text(std::string_view where, StallDuration waited) const;
-  // Whether this thread is the one that reports what many threads wait for.
+  // Returns true if this thread is the one to report a wait of many threads.
   bool is_first(std::atomic<StallDuration::rep>& last_report) const;
 
   const Rank self_;
@@ -82,10 +82,10 @@ class StallReports {
   std::vector<std::unique_ptr<Latches>> latches_;  // by table
 };
 
-// Reports a wait in a collective call of control.
+// Reports a wait in a collective call of the control plane.
 class CallWatch final : public GatherWatch {
  public:
-  // `reports` may be null: none are made.
+  // If `reports` is null, reports nothing.
   CallWatch(const StallReports* reports, std::string_view call) : reports_(reports), call_(call) {}
 
   Duration patience() const override { return reports_ == nullptr ? Duration::zero() : reports_->limit(); }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPage = "\n  what this means, and what to look at: docs/stalls.md";
 
-// Of many ranks or workers the first are named.
+// Only the first of many ranks or workers are named.
 constexpr std::size_t kNamed = 8;
 
 std::int64_t seconds(StallDuration waited) {
@@ -42,7 +42,7 @@ std::string_view kind_name(const AwaitedKey& key) {
   return "localize";
 }
 
-// The serving ranks of the key in other domains that do not answer: one of them may have to pass it on.
+// Names the silent serving ranks of the key in other domains: one of them may have to pass the key on.
 std::string silent_holders(const AwaitedKey& key, std::span<const Rank> silent) {
   std::string text;
   const DomainMap& domains = key.table->definition().domains;
@@ -55,7 +55,7 @@ std::string silent_holders(const AwaitedKey& key, std::span<const Rank> silent) 
   return text.empty() ? text : text + ", which does not answer";
 }
 
-// Which rank has the key, or is to have it.
+// Describes which rank has the key, or will have it.
 std::string holder_of(const AwaitedKey& key, std::span<const Rank> silent) {
   const std::int32_t home = key.home.value();
   if (!key.owner) return fmt::format("its home, rank {}, does not answer, so its owner is not known", home);
@@ -82,7 +82,7 @@ std::string holder_of(const AwaitedKey& key, std::span<const Rank> silent) {
                                     : fmt::format("on its way from {}", owner);
 }
 
-// What is queued there.
+// Describes the key's queue at that rank.
 std::string queue_of(const KeyStanding& standing) {
   std::string text;
   const auto add = [&text](std::string_view what) { text.append(text.empty() ? "" : ", ").append(what); };
@@ -94,7 +94,8 @@ std::string queue_of(const KeyStanding& standing) {
                      standing.milliseconds / 1000.0);
 }
 
-// What the worker's own domain waits for before its copy of the key can be used, or an operation go on.
+// Describes what the worker's own domain waits for before its replica of the key can be used or an operation
+// can continue.
 std::string copy_of(const AwaitedKey& key) {
   if (!key.here) return "";
   const std::int32_t rank = key.table->serving_rank(key.key).value();
@@ -198,7 +199,7 @@ std::string_view activity_name(WorkerActivity activity) {
   return "it does something else";
 }
 
-// What a rank that runs does instead.
+// Describes what a running rank does instead.
 std::string_view state_text(const SeenRank& rank, std::string_view running) {
   return rank.state == ProcessState::runs ? running : process_state_name(rank.state);
 }
@@ -252,7 +253,7 @@ std::string stall_text(const WorkerStall& stall) {
     if (stall.answers->further_keys > 0)
       fmt::format_to(to, "\n  and {}", counted(stall.answers->further_keys, "further key", "further keys"));
     add_absent(text, *stall.answers);
-    // Before all workers have come, ranks need not be.
+    // Before all workers have arrived, ranks need not be synced.
     if (stall.answers->absent.empty()) add_unsynced(text, stall.answers->unsynced);
   }
   add_ranks(

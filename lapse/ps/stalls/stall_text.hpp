@@ -17,11 +17,11 @@ namespace lapse {
 
 using StallDuration = std::chrono::steady_clock::duration;
 
-// A rank as it is seen from the rank that reports.
+// A rank as seen from the reporting rank.
 struct SeenRank {
   std::string name;  // "rank 2, process 4711 on node3"
   ProcessState state = ProcessState::unknown;
-  bool silent = false;     // was asked, and has not answered
+  bool silent = false;     // was asked and has not answered
   bool unstopped = false;  // is between start_progress and stop_progress, and no thread is attached
 };
 
@@ -30,12 +30,12 @@ struct WorkerStall {
   std::size_t worker = 0;
   Rank rank;
   StallDuration waited{};
-  std::string_view what;  // it waits for
+  std::string_view what;  // that it waits for
   std::uint64_t operations = 0;
   std::uint64_t keys = 0;
-  // What the engines have answered; null: the rank's own engine has not.
+  // The engines' answers; null if the rank's own engine has not answered.
   const StallQuestion* answers = nullptr;
-  std::vector<SeenRank> ranks = {};  // that are silent, stopped or ended
+  std::vector<SeenRank> ranks = {};  // ranks that are silent, stopped or ended
 };
 std::string stall_text(const WorkerStall& stall);
 
@@ -43,11 +43,11 @@ std::string stall_text(const WorkerStall& stall);
 std::string call_stall_text(Rank rank, StallDuration waited, std::string_view call,
                             std::span<const SeenRank> missing);
 
-// A wait for the latch of a key; `halted`: of the ranks that share it.
+// A wait for the latch of a key. `halted`: halted ranks among those that share it.
 std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::string_view table,
                              std::span<const SeenRank> halted);
 
-// A wait for other ranks that have come, or may come later; `where`: "in close".
+// A wait for other ranks that have arrived, or may arrive later. `where`: such as "in close".
 std::string halted_stall_text(Rank rank, StallDuration waited, std::string_view where,
                               std::span<const SeenRank> halted);
 

@@ -1,4 +1,4 @@
-// Notices that a wait takes suspiciously long.
+// Detects that a wait takes suspiciously long.
 #pragma once
 
 #include <chrono>
@@ -6,15 +6,15 @@
 
 namespace lapse {
 
-// What a worker waits for.
+// The reason for a worker's wait.
 enum class StallSubject : std::uint8_t {
   keys,          // answers about keys
   workers,       // all workers of all ranks
-  sync_barrier,  // these, and then until all ranks are synced
-  wait_sync,     // until the copies of its domain are synced
+  sync_barrier,  // all workers of all ranks, then until all ranks are synced
+  wait_sync,     // until the domain's replicas are synced
 };
 
-// What traces call such a wait.
+// The name of such a wait in traces.
 inline const char* region_name(StallSubject subject) {
   switch (subject) {
     case StallSubject::workers:
@@ -29,7 +29,7 @@ inline const char* region_name(StallSubject subject) {
   return "lapse wait";
 }
 
-// Polled by one waiting thread; reads the clock once in kPollsPerClock polls. limit 0: never reports a stall.
+// Polled by one waiting thread. Reads the clock once in kPollsPerClock polls. If `limit` is 0, never reports.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -44,9 +44,9 @@ class StallWatch {
     waited_ = now - first_;
     return now - since_ >= limit_;
   }
-  // How long the wait had taken at the last reading of the clock.
+  // Returns how long the wait had taken at the last reading of the clock.
   Clock::duration waited() const { return waited_; }
-  // Start measuring the time to the next report, after a report.
+  // Restarts the time to the next report. Call it after a report.
   void restart() { since_ = Clock::time_point{}; }
 
  private:

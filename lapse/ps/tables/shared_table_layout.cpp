@@ -31,7 +31,7 @@ std::uint64_t aligned_units(const SharedTableLayout::Request& request) {
   return units;
 }
 
-// Slots for which there is no room need no marks, but how many there are is not known yet.
+// Slots that do not fit need no marks, but their number is not known yet.
 std::uint64_t marked_units(const SharedTableLayout::Request& request) {
   return request.replicable ? aligned_units(request) : 0;
 }

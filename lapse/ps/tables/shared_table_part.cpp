@@ -20,7 +20,7 @@ SharedTablePart::SharedTablePart(std::byte* base, SharedTableLayout layout, std:
 
 bool SharedTablePart::commit(Domain self) {
   MappedRegion region(base_, layout_.total_bytes(), free_bytes_);
-  // Members on different memory nodes carry equal parts.
+  // Equal parts, so that members on different memory nodes carry the same load.
   const std::size_t members = layout_.parts.size();
   const auto share = [&](std::size_t offset, std::size_t bytes) {
     const std::size_t pages = bytes / SharedTableLayout::kPageBytes;

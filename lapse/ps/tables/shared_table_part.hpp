@@ -16,26 +16,26 @@
 
 namespace lapse {
 
-// The memory outlives this object and what is made from it.
+// The memory outlives this object and everything made from it.
 class SharedTablePart {
  public:
-  // `base` is where the domain's memory is on this rank, `position` the rank's position among the domain's
-  // members; free_bytes: see MappedRegion; `notify` is called when the domain's first value goes to private
-  // memory, on one rank.
+  // `base`: address of the domain's memory on this rank. `position`: of the rank among the domain's members.
+  // `free_bytes`: see MappedRegion. `notify` is called on one rank, when the domain's first value goes to
+  // private memory.
   SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
                   std::function<std::size_t()> free_bytes, std::function<void()> notify);
 
-  // Takes this rank's share of the pages of slot words, owners and dirty set, and writes owners there: every
-  // key is at home. False when there is no memory. Once all members have done so, the other functions may be
-  // called.
+  // Commits this rank's share of the pages of slot words, owners and dirty set, and writes owners there:
+  // every key is at home. Returns false if out of memory. The other functions may be called once all members
+  // have done so.
   bool commit(Domain self);
 
-  // Once no rank uses the memory any more: its pages go back to the system. The addresses stay.
+  // Returns the pages to the system, once no rank uses the memory any more. The addresses stay valid.
   void give_back() const;
 
   KeyWords words(std::uint64_t keys) const;
   std::span<OwnershipTable::Entry> owners() const;
-  // Of the slots of all members, by the numbers of units in slot words; of no unit where keys have no copies.
+  // Marks the slots of all members, by the unit numbers in slot words. Empty if keys have no replicas.
   DirtySet dirty_set() const;
   SlabSpace slots() const;
   Store::Overflow overflow(RegionAllocator& private_regions, std::string owner_label = "a table") const;

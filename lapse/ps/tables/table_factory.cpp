@@ -15,7 +15,7 @@ namespace lapse {
 
 namespace {
 
-// How many keys a rank makes at the start, and their units.
+// The number of keys that a rank makes at the start, and their units.
 struct OwnKeys {
   std::uint64_t keys = 0;
   std::uint64_t units = 0;
@@ -31,7 +31,7 @@ OwnKeys count_own(const TableDefinition& definition, const ValueSizes& sizes) {
   return own;
 }
 
-// Begins the messages of errors.
+// The prefix of error messages.
 std::string owner_label(const TableDefinition& definition) {
   return fmt::format("table '{}' on rank {}", definition.name, definition.rank.value());
 }
@@ -89,7 +89,7 @@ TableFactory::Estimate TableFactory::estimate(const TableOptions& options, Eleme
   const Plan plan = lay_out(options, type, false);
   Estimate estimate;
   if (options.sparse) {
-    // Where lengths differ, the key whose number is 0 stands for all.
+    // If lengths differ, key 0 stands for all.
     const std::uint64_t keys = options.max_keys.value_or(0);
     const std::uint64_t units = plan.sizes.uniform() || keys == 0 ? 1 : plan.sizes.units(Key(0));
     estimate.words = keys * SparseWords::kBytesPerKey;
@@ -104,7 +104,7 @@ TableFactory::Estimate TableFactory::estimate(const TableOptions& options, Eleme
   estimate.ownership = homes.bytes() + homes.own_keys() * sizeof(OwnershipTable::Entry) / members;
   constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 22;
   if (plan.sizes.uniform() && (members == 1 || homes.own_keys() > kMaxCounted)) {
-    // Keys are served by the ranks of a domain in turn, but for a small remainder.
+    // The ranks of a domain serve keys in turn, except for a small remainder.
     const std::uint64_t own = homes.own_keys() / members;
     estimate.slabs = own * plan.sizes.unit_bytes();
     estimate.values = own * plan.sizes.content_bytes(Key(0));
@@ -210,7 +210,7 @@ void TableFactory::check_addresses(const TableOptions& options, std::uint64_t sl
   const AvailableMemory available = available_addresses();
   if (needed <= kSmallTable || needed + MemoryBudget::kReserveBytes <= available.bytes) return;
   throw OutOfMemory(fmt::format(
-      "table '{}' needs addresses for {:.1f} MB on rank {}, where all of its {} keys may come, and "
+      "table '{}' needs addresses for {:.1f} MB on rank {}, to which all of its {} keys may move; "
       "{:.1f} MB must be left to the program; {}",
       options.name, static_cast<double>(needed) / 1e6, transport_.rank().value(), options.keys,
       static_cast<double>(MemoryBudget::kReserveBytes) / 1e6, available.to_text()));
@@ -246,7 +246,7 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
 
 std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
-  // Where unused addresses count against a limit, the table takes them as it grows.
+  // If unused addresses count against a limit, the table takes them as it grows.
   RegionAllocator& regions = addresses_are_limited() ? *growing_ : regions_;
   MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.

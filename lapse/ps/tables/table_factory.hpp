@@ -16,12 +16,12 @@
 
 namespace lapse {
 
-// Thread safety: the server's thread, while no engine runs. Does not leave the rank.
+// Thread safety: the server's thread, while no engine runs. Does not communicate.
 class TableFactory {
  public:
   TableFactory(RegionAllocator& regions, const Transport& transport);
 
-  // The user's options, checked, with all that follows from them without domains.
+  // The user's options, checked, with everything derived from them without domains.
   struct Plan {
     TableOptions options;
     ElementType type;
@@ -29,14 +29,14 @@ class TableFactory {
     ValueLayout layout;
     ValueSizes sizes;
   };
-  // Throws ConfigurationError for impossible options or a name that is taken, UserCodeFailed when the
-  // function of lengths throws, and OutOfMemory, before anything is done for each key, when not even the slot
-  // words of the keys have room.
+  // Throws ConfigurationError if the options are invalid or the name is taken, UserCodeFailed if the function
+  // of lengths throws, and, before any work for each key, OutOfMemory if not even the keys' slot words fit
+  // into memory.
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
-  // Bytes of this rank for a table as it is made; a sparse one: with max_keys. Of what its domain shares, its
-  // part. Throws as plan and home_map, but OutOfMemory.
+  // Bytes of this rank for a table when it is made, for a sparse one with max_keys. Of memory that its domain
+  // shares, this rank's part. Throws what plan and home_map throw, except OutOfMemory.
   struct Estimate {
     std::uint64_t words = 0;
     std::uint64_t ownership = 0;
@@ -45,45 +45,45 @@ class TableFactory {
   };
   Estimate estimate(const TableOptions& options, ElementType type, const DomainMap& domains) const;
 
-  // The homes of the keys, seen from this rank. Throws ConfigurationError, and UserCodeFailed when the
+  // The homes of the keys, as seen from this rank. Throws ConfigurationError, and UserCodeFailed if the
   // application's function throws.
   HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
-  // What a dense table would take of the memory that this rank's domain shares.
+  // The needs of a dense table in the memory that this rank's domain shares.
   SharedTableLayout::Request request(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
 
-  // The ranks and domains of a table, seen from one rank; `domains` outlives the table.
+  // The ranks and domains of a table, as seen from one rank. `domains` outlives the table.
   struct Place {
     const DomainMap& domains;
     Rank rank;
-    HomeMap homes;  // seen from the rank's domain
+    HomeMap homes;  // as seen from the rank's domain
   };
-  // A table that owns, with their first values, the keys that are at home and served on this rank; in
-  // memory that the domain shares, if there is a part of it, else in memory of its own. It gets the number
-  // `id`. Throws OutOfMemory before the machine swaps, UserCodeFailed when the initialiser throws.
+  // Makes a table with number `id`. It owns the keys that are at home and served on this rank, with their
+  // first values, in memory that the domain shares if `shared` has a part of it, otherwise in its own memory.
+  // Throws OutOfMemory before the machine swaps, UserCodeFailed if the initialiser throws.
   std::unique_ptr<TableShard> make(Plan plan, TableId id, Place place,
                                    const std::optional<SharedTablePart>& shared) const;
 
  private:
-  // What follows from checked options; a plan, where there is room for lengths of keys.
+  // Derives a Plan from checked options. Allocates memory for the keys' lengths, so it must fit.
   Plan lay_out(const TableOptions& options, ElementType type, bool location_caches) const;
-  // The lengths of the values of a dense table. Throws ConfigurationError, UserCodeFailed.
+  // Returns the lengths of the values of a dense table. Throws ConfigurationError, UserCodeFailed.
   ValueSizes list_sizes(const TableOptions& options, const ValueLayout& layout) const;
   std::unique_ptr<TableShard> make_dense(Plan plan, TableDefinition definition,
                                          const std::optional<SharedTablePart>& shared) const;
   std::unique_ptr<TableShard> make_sparse(Plan plan, TableDefinition definition) const;
-  // Of all ranks of a host together, if they share them.
+  // Checks the memory for slot words: of all ranks of a host together, if they share them.
   void check_slot_words(const TableOptions& options) const;
-  // The ranks of a host make their parts at the same time: each may count on its share of what is available.
+  // The ranks of a host make their parts at the same time, so each may use its share of the available memory.
   void check_memory(const TableOptions& options, const TableDefinition& definition, std::uint64_t own_keys,
                     std::uint64_t slot_bytes, bool is_mapped) const;
-  // A table that is not shared reserves addresses for all keys, as all may come to this rank. Where addresses
-  // are limited, the program needs some too.
+  // A table that is not shared reserves addresses for all keys, because all may move to this rank. If
+  // addresses are limited, the program needs some too.
   void check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const;
 
   RegionAllocator& regions_;
   std::unique_ptr<RegionAllocator> growing_;  // one for all tables: their regions must avoid each other
   const Transport& transport_;
-  std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // the tables' budgets'
+  std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // for the budgets
 };
 
 }  // namespace lapse

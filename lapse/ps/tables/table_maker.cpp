@@ -31,7 +31,7 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
   const auto make_proposal = [&] { return propose(options, type, location_caches, existing); };
   const TableId id(static_cast<std::uint32_t>(existing.size()));
   if (domains_.each_rank_alone()) return build(id, make_proposal, {.domains = alone_});
-  // Also for a sparse table: only a comparison shows that the other ranks want a sparse table, too.
+  // Also for a sparse table: only a comparison shows that the other ranks propose a sparse table, too.
   Agreed agreed = agree(make_proposal);
   const Placement placement = allocate(agreed);
   return build(
@@ -104,7 +104,7 @@ std::unique_ptr<TableShard> TableMaker::build(TableId id, const std::function<Pr
     require_equal(agreement_.exchange_long(kCall, [&] {
       Proposal proposal = make_proposal();
       if (&proposal.domains != &placement.domains) {
-        // Smaller domains than proposed: the keys have other homes.
+        // The domains are smaller than proposed, so the keys have other homes.
         proposal.homes = factory_.home_map(proposal.plan.options, placement.domains);
         proposal.spec.home_fingerprint = proposal.homes.fingerprint();
       }
@@ -115,7 +115,7 @@ std::unique_ptr<TableShard> TableMaker::build(TableId id, const std::function<Pr
       return std::move(proposal.spec);
     }));
   } catch (...) {
-    // Every rank fails: none uses the memory any more.
+    // Every rank fails, so none uses the memory any more.
     if (placement.part) placement.part->give_back();
     throw;
   }
@@ -144,7 +144,7 @@ std::vector<std::size_t> TableMaker::memory_limits(const std::vector<Offer>& off
       neighbours.insert(domains_.domain_of(Rank(static_cast<std::int32_t>(rank))));
       free = std::min(free, offers[rank].free_bytes);
     }
-    // The rest is left to other programs.
+    // Leaves the rest to other programs.
     const std::uint64_t share = free / 10 * 9 / neighbours.size();
     limits.push_back(share > kOverhead ? share - kOverhead : 0);
   }
@@ -160,7 +160,8 @@ std::optional<std::string> TableMaker::sharing_obstacle(const std::vector<Offer>
       return "a domain has 32 bits for the numbers of its slots; make domains smaller";
     if (offers[rank].min_bytes > limits[domain.index()]) {
       return fmt::format(
-          "slot words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had; {}",
+          "slot words and owners of the keys need {:.1f} MB on the host of rank {}, {:.1f} MB are available; "
+          "{}",
           megabytes(offers[rank].min_bytes), rank, megabytes(limits[domain.index()]), kMoreSharedMemory);
     }
   }

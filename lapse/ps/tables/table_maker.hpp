@@ -19,14 +19,14 @@
 namespace lapse {
 
 // Each rank proposes a table, the ranks agree on it, allocate shared memory, and build their parts. Dense
-// tables are stored in memory that the ranks of each domain share, if there is enough of it for the slot
-// words and owners of all their keys on every host; else every rank is a domain by itself, for this table.
-// Values that do not fit go to private memory. The log reports either in one line.
+// tables are stored in memory that the ranks of each domain share, if every host has enough of it for the
+// slot words and owners of all their keys; otherwise every rank is a domain by itself, for this table. Values
+// that do not fit are stored in private memory. Either is logged in one line.
 //
 // Thread safety: the server's thread, while no engine runs.
 class TableMaker {
  public:
-  // `domains`: of the ranks that can share; `alone`: each rank by itself. Both outlive the tables.
+  // `domains`: domains of ranks that can share; `alone`: each rank by itself. Both outlive the tables.
   TableMaker(Transport& transport, Agreement& agreement, Logger& logger, const DomainMap& domains,
              const DomainMap& alone, RegionAllocator& regions)
       : transport_(transport),
@@ -36,29 +36,30 @@ class TableMaker {
         alone_(alone),
         factory_(regions, transport) {}
 
-  // Collective. Throws what TableFactory throws, on this rank, PeerFailed on the other ranks, and
-  // CollectiveMismatch when the ranks want different tables.
+  // Collective. Throws what TableFactory throws on this rank, PeerFailed if another rank fails, and
+  // CollectiveMismatch if the ranks propose different tables.
   std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
                                    const std::vector<std::unique_ptr<TableShard>>& existing);
 
   using Estimate = TableFactory::Estimate;
-  // What this rank would need, if the ranks of a domain share the memory. Throws as make, but OutOfMemory.
+  // Estimates what this rank needs if the ranks of a domain share memory. Throws what make throws, except
+  // OutOfMemory.
   Estimate estimate(const TableOptions& options, ElementType type) const;
 
  private:
-  // What this rank wants to make.
+  // The table that this rank proposes.
   struct Proposal {
     TableFactory::Plan plan;
-    const DomainMap& domains;  // whose ranks are to share the table
+    const DomainMap& domains;  // the domains whose ranks are to share the table
     HomeMap homes;
     TableSpec spec;
     SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
   };
-  // What the other ranks need of the proposal before memory is shared.
+  // The facts of the proposal that the other ranks need before memory is shared.
   struct Offer {
     TableSpec spec;
     std::uint64_t free_bytes = 0;  // of this rank's host
-    std::uint64_t min_bytes = 0;   // that its domain needs
+    std::uint64_t min_bytes = 0;   // needed by its domain
     bool possible = true;
 
     template <class Archive>
@@ -70,13 +71,13 @@ class TableMaker {
     Proposal proposal;
     std::vector<Offer> offers;  // by rank
   };
-  // Where the table is stored: the ranks of these domains share it, this rank by its part of their memory. No
-  // part: in private memory.
+  // The memory of the table: the ranks of these domains share it, and this rank has a part of their memory.
+  // Without a part: in private memory.
   struct Placement {
     const DomainMap& domains;
     std::optional<SharedTablePart> part = std::nullopt;
   };
-  // This rank's part of its domain's memory, unless the domain has one member, or what is wrong with it.
+  // This rank's part of its domain's memory (none if the domain has one member), or a problem.
   struct Allocation {
     std::optional<SharedTablePart> part;
     std::string problem;
@@ -84,25 +85,25 @@ class TableMaker {
 
   Proposal propose(const TableOptions& options, ElementType type, bool location_caches,
                    const std::vector<std::unique_ptr<TableShard>>& existing) const;
-  // Collective. Exchanges what make_proposal returns.
+  // Collective. Exchanges the results of make_proposal.
   Agreed agree(const std::function<Proposal()>& make_proposal);
-  // Collective. Warns when a dense table is not shared.
+  // Collective. Warns if a dense table is not shared.
   Placement allocate(const Agreed& agreed);
-  // Collective. Makes this rank's part of what make_proposal returns.
+  // Collective. Builds this rank's part of the result of make_proposal.
   std::unique_ptr<TableShard> build(TableId id, const std::function<Proposal()>& make_proposal,
                                     const Placement& placement);
 
   void require_equal(const std::vector<TableSpec>& specs);
-  // By domain: how many bytes it may take of the shared memory of its host.
+  // Returns for each domain the bytes that it may take of its host's shared memory.
   std::vector<std::size_t> memory_limits(const std::vector<Offer>& offers) const;
-  // Why the ranks cannot share the table; nothing when they can, as far as offers show.
+  // Returns why the ranks cannot share the table; nullopt if they can, as far as the offers show.
   std::optional<std::string> sharing_obstacle(const std::vector<Offer>& offers,
                                               const std::vector<std::size_t>& limits) const;
   Allocation allocate_part(const Proposal& proposal, std::size_t max_bytes);
-  // Takes the memory of this rank's part. Empty, or why it cannot be had.
+  // Commits the memory of this rank's part. Returns an empty text, or why it cannot.
   std::string commit(SharedTablePart& part, Domain self) const;
-  // Collective. Lets the other ranks read who owns the keys at home on this rank, where that is possible;
-  // else rank 0 logs the reason, once.
+  // Collective. Lets the other ranks read the owners of the keys at home on this rank, if that is possible;
+  // otherwise rank 0 logs the reason, once.
   void expose_owners(TableShard& table);
 
   Transport& transport_;

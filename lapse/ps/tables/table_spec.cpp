@@ -17,10 +17,10 @@ namespace lapse {
 namespace {
 
 constexpr std::uint64_t kMaxKeys = limits::kDenseKeys;
-// Slot words of sparse tables are numbered with 32 bits.
+// Slot words of sparse tables have 32-bit numbers.
 constexpr std::uint64_t kMaxSparseKeys = limits::kSparseKeys;
 constexpr std::size_t kMaxNameBytes = 65536;  // as in files of checkpoints
-// Of a value and its optimizer state: they travel together.
+// Of a value and its optimizer state, which travel together.
 constexpr std::uint64_t kMaxValueBytes = limits::kValueBytes;
 
 template <class... Arguments>
@@ -28,7 +28,7 @@ template <class... Arguments>
   throw ConfigurationError(fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
-// Messages, checkpoints and other languages have names as text.
+// Messages, checkpoints and other languages treat names as text.
 void check_name(const std::string& name) {
   if (name.size() > kMaxNameBytes) {
     refuse("the name of a table has {} bytes, expected at most {}: '{}...'", name.size(), kMaxNameBytes,
@@ -45,7 +45,7 @@ void check_name(const std::string& name) {
 
 void check_sparse(const TableOptions& options) {
   if (options.keys != 0) {
-    refuse("table '{}' is sparse, any 64-bit key may come: it cannot have {} keys", options.name,
+    refuse("table '{}' is sparse, any 64-bit key may occur: it cannot have {} keys", options.name,
            options.keys);
   }
   if (options.home == HomeMapKind::range)
@@ -87,7 +87,7 @@ std::string limit_text(const std::optional<Number>& limit) {
   return limit ? fmt::format("{}", *limit) : "none";
 }
 
-// Of a custom rule, also that on which the layout of values in memory and messages depends.
+// For a custom rule, includes what the layout of values in memory and messages depends on.
 std::string rule_text(const TableOptions& options) {
   const UpdateRule& rule = options.update_rule;
   if (rule.kind() != UpdateRuleKind::custom) return rule.to_string();

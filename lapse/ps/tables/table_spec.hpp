@@ -1,4 +1,4 @@
-// What a table is, in a form that ranks can compare.
+// The properties of a table, in a form that ranks can compare.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace lapse {
 
-// The limits of pushes among the options.
+// The limits of pushes in the options.
 inline PushLimits limits_of(const TableOptions& options) {
   return {.not_finite = options.not_finite, .max_norm = options.max_push_norm};
 }
 
-// Everything that all ranks must agree on. A function cannot be compared. Compared are whether there is one
-// and, for a custom home map, a fingerprint of its results for all keys.
+// Everything that all ranks must agree on. Functions cannot be compared: instead this compares whether there
+// is one and, for a custom home map, a fingerprint of its results for all keys.
 struct TableSpec {
   std::string name;
   std::uint64_t keys = 0;
   bool sparse = false;
-  std::uint64_t length = 0;               // 0: each key has its own
+  std::uint64_t length = 0;               // 0 if each key has its own
   std::uint64_t lengths_fingerprint = 0;  // of a dense table's own lengths
   std::string max_keys;                   // numbers, or "none"
   std::string memory_limit;
@@ -43,7 +43,7 @@ struct TableSpec {
   static void check(const TableOptions& options, ElementType type);
 
   bool operator==(const TableSpec&) const = default;
-  // The first difference, in words; nothing when equal.
+  // Returns the first difference, in words; nullopt if equal.
   std::optional<std::string> difference(const TableSpec& other) const;
 
   // Calls visit(name in messages, pointer to member) for every field.

@@ -26,7 +26,7 @@ StallQuestion& WorkerEndpoint::stall_question() {
 }
 
 inline void WorkerEndpoint::make_free(OperationState& operation) {
-  progress_role.assert_held();  // The engine has no operation that is done.
+  progress_role.assert_held();  // The engine does not use finished operations.
   operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (operation.failure) [[unlikely]]
     keep_failure(operation);
@@ -76,7 +76,7 @@ void WorkerEndpoint::add_operations() {
   reclaim();
   if (!free_.empty()) return;
   const std::size_t chunk = chunks_.size();
-  // With room for all operations, giving one back needs no memory.
+  // Reserves space for all operations, so that freeing one allocates nothing.
   const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);
   free_.reserve(operations);
   detached_.reserve(operations);

@@ -50,7 +50,7 @@ void ReplicaMessages::forward_to_home(TableShard& table, Key key, const CopyMess
   const std::size_t bytes = body + padded_bytes(message.delta_bytes);
   std::byte* const record =
       outbox_.append(to, copy_header(message.kind, table, message.from, bytes, route.by_home));
-  // Without credit as well: it was sent with credit, and each domain has one DELTA of a key in flight.
+  // No credit is needed: it was sent with credit, and each domain has one DELTA of a key in flight.
   if (message.kind == FrameKind::delta) credits_.add_sent(to, bytes);
   const DeltaRecord head{key.value(), (message.bit ? DeltaRecord::kBit : 0) | DeltaRecord::kAwaited};
   std::memcpy(record, &head, body);

@@ -12,7 +12,8 @@ namespace lapse {
 
 namespace {
 
-// The lengths that a record may have: of those that carry a value or a text, that of their head at least.
+// The least and largest length that a record may have. A record with a value or a message has at least its
+// head.
 std::pair<std::size_t, std::size_t> record_lengths(FrameKind kind) {
   constexpr std::size_t kAny = std::numeric_limits<std::uint32_t>::max();
   switch (kind) {

@@ -61,9 +61,10 @@ struct UnansweredKey {
 //
 // Thread safety: the worker. UnansweredKey::pin, held and finish: the holder of the progress lock.
 //
-// Guarantees: 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
-// 2. A key is counted from before an engine can see its operation until after the answer is delivered. 3. If
-// begin or add throw std::bad_alloc, they have no effect.
+// Guarantees:
+// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
+// 2. A key is counted from before an engine can see its operation until after the answer is delivered.
+// 3. If begin or add throw std::bad_alloc, they have no effect.
 class UnansweredTable {
  public:
   // Tests use smaller ones.

@@ -61,8 +61,8 @@ void WorkerEndpoint::reclaim_one() {
   reclaim();
   if (!free_.empty()) return;
   throw UsageError(fmt::format(
-      "local worker {} has {} operations that are not finished or whose handles are kept: at most so many; "
-      "wait for some and let go of their handles",
+      "local worker {} has {} operations that are not finished or whose handles are kept, which is the limit; "
+      "wait for some and destroy their handles",
       local_index_, max_chunks_ * kChunk));
 }
 

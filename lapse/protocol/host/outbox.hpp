@@ -20,15 +20,14 @@ struct OutboxCounters {
   FrameCountsByKind kinds = {};  // of packets that were sent
 };
 
-// Thread safety: the holder of the progress lock.
-// Guarantees:
+// Thread safety: the holder of the progress lock. Guarantees:
 // 1. Records for one destination are sent in the order in which they were appended, except that frames of the
-//    free lane take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, or what its buffer has room for where that is the
-//    transport's, unless a single record has more. A full packet is sent when the next record for its
-//    destination is appended: while an operation on many keys is executed, its first packets are in flight
-//    already. So what was appended last can always be rolled back.
-// 3. Where there is no memory for records (std::bad_alloc), none of them is appended.
+//    free lane take the bulk lane if the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes (less in a transport-owned buffer), unless a single
+//    record has more. A full packet is sent when the next record for its destination is appended: while an
+//    operation on many keys is executed, its first packets are already in flight. So the last record can
+//    always be cancelled.
+// 3. If memory for records cannot be allocated (std::bad_alloc), none of them is appended.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.

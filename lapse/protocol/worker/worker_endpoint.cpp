@@ -60,11 +60,10 @@ void WorkerEndpoint::reclaim() {
 void WorkerEndpoint::reclaim_one() {
   reclaim();
   if (!free_.empty()) return;
-  throw UsageError(
-      fmt::format("local worker {} has {} operations that are not finished or whose handles are kept, which "
-                  "is the limit; "
-                  "wait for some and destroy their handles",
-                  local_index_, max_chunks_ * kChunk));
+  throw UsageError(fmt::format(
+      "local worker {} has {} operations that are not finished or whose handles are kept (the limit); "
+      "wait for some and destroy their handles",
+      local_index_, max_chunks_ * kChunk));
 }
 
 std::unique_ptr<KeyFailure> WorkerEndpoint::take_failure() {

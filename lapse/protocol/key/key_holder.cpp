@@ -104,7 +104,7 @@ void KeyHolder::send_queue(TableShard& table, Key key, std::uint32_t number, Clo
       holder.sender_.forward_to_home(table, part);
     }
     void forward(const KeyQueue::CopyMessage&) {
-      throw ProtocolError("a message about copies waits at a replica");
+      throw ProtocolError("a message about replicas waits at a replica");
     }
     void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
   } send{*this, table};
@@ -253,10 +253,10 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
     struct Collect {
       std::vector<LeaseAsker>& askers;
       void forward(const OperationPart&) {
-        throw ProtocolError("an operation waits for a copy that is gone");
+        throw ProtocolError("an operation waits for a replica that is gone");
       }
       void forward(const KeyQueue::CopyMessage&) {
-        throw ProtocolError("a message waits for a copy that is gone");
+        throw ProtocolError("a message waits for a replica that is gone");
       }
       void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
     };
@@ -269,7 +269,7 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
   if (acquisition(table.store().word(key).role()) != Acquisition::begin) return;
   if (localize || wanted) {
     if (relocation_.begin(table, key, Waiter(), now) && localize)
-      throw ProtocolError("the room of a copy is not enough for the value");
+      throw ProtocolError("the space of a replica is too small for the value");
   } else if (KeyWants::wants(table, key)) {
     want(table, key, now);
   }

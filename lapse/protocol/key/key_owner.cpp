@@ -24,8 +24,9 @@ bool KeyOwner::with_main(TableShard& table, Key key, std::byte* content, F&& f) 
 Member& KeyOwner::member(const TableShard& table, Key key, MainCopy* main, Domain domain) const {
   Member* const found = main == nullptr ? nullptr : main->find(domain);
   if (found == nullptr) {
-    throw ProtocolError(fmt::format("domain {} holds no copy of key {} of table '{}', which domain {} owns",
-                                    domain.value(), key.value(), table.name(), table.self_domain().value()));
+    throw ProtocolError(
+        fmt::format("domain {} holds no replica of key {} of table '{}', which domain {} owns",
+                    domain.value(), key.value(), table.name(), table.self_domain().value()));
   }
   return *found;
 }
@@ -53,8 +54,8 @@ void KeyOwner::take(TableShard& table, Key key, const CopyMessage& message, bool
       case Route::Action::illegal:
         break;
     }
-    throw ProtocolError(
-        fmt::format("misrouted: a message about copies of key {} of table '{}'", key.value(), table.name()));
+    throw ProtocolError(fmt::format("misrouted: a message about replicas of key {} of table '{}'",
+                                    key.value(), table.name()));
   });
 }
 

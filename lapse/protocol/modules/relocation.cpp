@@ -280,7 +280,7 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   check_relocation(table, header);
   Records part{header, records, header.count, now()};
   if (kind == FrameKind::transfer_with_members && table.copies() == nullptr)
-    throw ProtocolError("a message transfers a key with members, which its table cannot have");
+    throw ProtocolError("a message transfers a key with holders, which its table cannot have");
   if (header.count == 1 || kind == FrameKind::refuse || kind == FrameKind::transfer_with_members ||
       !KeyRun::suits(table.store()))
     return take_one_by_one(table, part);

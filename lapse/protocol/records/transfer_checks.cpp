@@ -44,7 +44,7 @@ void check_transfer(const FrameHeader& header, std::size_t bytes) {
 }
 
 void check_no_members(const TransferRecord& record) {
-  if (record.members != 0) throw ProtocolError("a transfer names members that it lacks");
+  if (record.members != 0) throw ProtocolError("a transfer names holders that it lacks");
 }
 
 void check_members(const TableShard& table, const FrameHeader& header, const TransferRecord& record,
@@ -68,7 +68,7 @@ void check_members(const TableShard& table, const FrameHeader& header, const Tra
     for (std::uint32_t before = 0; before < i; ++before) is_new = is_new && domain_of(before) != domain;
     if (!is_new || domain < 0 || domain >= table.definition().domains.domains() ||
         domain == table.self_domain().value())
-      throw ProtocolError("a transfer names a member that cannot be one");
+      throw ProtocolError("a transfer names a holder that cannot be one");
   }
 }
 

@@ -23,9 +23,9 @@ struct FailureReport : Submission {
   std::optional<std::uint64_t> worker = {};  // among those of all ranks
 };
 
-// Thread safety: the holder of the progress lock, except failure(). Guarantee: the first failure, local or
-// remote, is sent to every rank once and stops every worker at its next access or wait, even when out of
-// memory: the memory for the message is reserved at construction.
+// Thread safety: the holder of the progress lock, except failure().
+// Guarantee: the first failure, local or remote, is sent to every rank once and stops every worker at its
+// next access or wait, even when out of memory: the memory for the message is reserved at construction.
 class FailureBroadcast final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};

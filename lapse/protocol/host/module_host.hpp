@@ -24,8 +24,8 @@ namespace lapse {
 // The client of a rank's engine: gives each frame to its module, ends turns in the modules, and sends their
 // frames. The host names no module, except the one that reports failures to every rank.
 //
-// Thread safety: the holder of the progress lock, except failure(). add: before the first message. Guarantee:
-// the first failure, local or remote, reaches every rank once and stops every worker.
+// Thread safety: the holder of the progress lock, except failure(). add: before the first message.
+// Guarantee: the first failure, local or remote, reaches every rank once and stops every worker.
 class ModuleHost : public EngineClient {
  public:
   // `stop_workers`: see FailureBroadcast. `time`: used by all modules.

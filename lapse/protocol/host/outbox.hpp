@@ -20,7 +20,8 @@ struct OutboxCounters {
   FrameCountsByKind kinds = {};  // of packets that were sent
 };
 
-// Thread safety: the holder of the progress lock. Guarantees:
+// Thread safety: the holder of the progress lock.
+// Guarantees:
 // 1. Records for one destination are sent in the order in which they were appended, except that frames of the
 //    free lane take the bulk lane if the transport has one.
 // 2. A packet has at most Transport::packet_bytes() bytes (less in a transport-owned buffer), unless a single

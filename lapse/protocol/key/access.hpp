@@ -129,9 +129,9 @@ class Access : public ProtocolModule {
 
   // --- runs of keys (access_runs.cpp)
 
-  // Like end_piece, after the new items have been joined.
+  // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  // As end_piece, when the new items have been joined.
+  // Like end_piece, after the new items have been joined.
   bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)

@@ -1,4 +1,4 @@
-// Access: operations on many keys, in runs of keys that go the same way.
+// Access: operations on many keys, in runs of keys that take the same route.
 #include <bit>
 #include <cstring>
 #include <new>

@@ -13,8 +13,9 @@ namespace lapse {
 
 // All calls require that this domain holds a replica without an unanswered message. `number`: of its record.
 //
-// Thread safety: the holder of the progress lock. Guarantee: a delta is never dropped; it is merged into the
-// main copy before the slot of the replica is released.
+// Thread safety: the holder of the progress lock.
+// Guarantee: a delta is never dropped; it is merged into the main copy before the slot of the replica is
+// released.
 class ReplicaDeltas {
  public:
   using Path = ReplicaMessages::Path;

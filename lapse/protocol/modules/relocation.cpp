@@ -41,7 +41,7 @@ class RecordRoom {
   std::uint32_t filled_ = 0;
 };
 
-// Counts the arrivals of keys with the same only waiter, and notifies it of all of them together.
+// Counts arrivals with the same single waiter, and notifies it of all of them together.
 class Notification {
  public:
   explicit Notification(LocalizeAnswers& answers) : answers_(answers) {}

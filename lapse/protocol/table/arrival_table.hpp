@@ -55,7 +55,7 @@ class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // Opens the record of a key that is requested (`prepared`: what the store keeps for its value) or leased
+  // Opens the record of a key that is requested (`prepared`: its reserved slot) or leased
   // (without `prepared`). `waiter` may be empty.
   std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
     if (free_records_.empty()) add_record();
@@ -109,7 +109,7 @@ class ArrivalTable {
   Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].asked;
   }
-  // What the store keeps for the value of an arriving key.
+  // The slot that the store has reserved for the value of an arriving key, if any.
   Slot prepared(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return {records_[number].slot, records_[number].slot_is_private != 0};
   }

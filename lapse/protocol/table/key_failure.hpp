@@ -20,7 +20,7 @@ struct KeyFailure {
   std::string table;
   Key key;
   Rank where;        // the rank on which it happened
-  std::string text;  // what was thrown there
+  std::string text;  // message of the exception
 
   // Makes a failure of the exception that is being handled, thrown while a key was created or stored.
   // Rethrows ProtocolError, which is not an answer.

@@ -101,7 +101,7 @@ class TableCopies {
   SoleWants& sole_wants() LAPSE_REQUIRES(progress_role) { return sole_wants_; }
   const SoleWants& sole_wants() const LAPSE_REQUIRES(progress_role) { return sole_wants_; }
 
-  // --- what the next round visits
+  // --- for the next round
 
   // Changed replicas that could not send a DELTA yet.
   std::vector<std::uint32_t>& marked() LAPSE_REQUIRES(progress_role) { return marked_; }

@@ -115,7 +115,7 @@ void TableShard::remember_lookup(Key key, OwnershipTable::Entry entry) {
   if (is_domain && !store_.word(key).hint()) remember_location(key, entry.owner);
 }
 
-// --- what waits for keys
+// --- waiting operations and messages
 
 std::optional<std::uint32_t> TableShard::arrival_record(Key key, ArrivalTable::Clock::time_point now) {
   const SlotWord word = store_.word(key);

@@ -160,7 +160,7 @@ class TableShard {
   // Called at the table's creation.
   void set_exposed_owners(std::uint32_t number) { exposed_owners_ = number; }
 
-  // --- what waits for keys
+  // --- waiting operations and messages
 
   ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
   const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
@@ -223,7 +223,7 @@ class TableShard {
   // constant
   const TableDefinition definition_;
   std::optional<std::uint32_t> exposed_owners_;
-  // own rules
+  // thread safety of its own
   Store store_;
   // guarded by the progress lock
   OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);

@@ -29,7 +29,7 @@ struct LeaseRequest : Submission {
   // Keys are granted in this order: by table in the order of creation, then by key.
   static std::pair<std::uint32_t, std::uint64_t> order(const Item& item);
 
-  // The content of a key that this rank cannot address.
+  // A copy of the content of a key that this rank cannot address.
   struct Copy {
     Item item;
     std::vector<std::byte> content;

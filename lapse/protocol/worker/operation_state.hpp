@@ -23,7 +23,7 @@ class TableShard;
 class WorkerEndpoint;
 
 // Filled by the worker before it is submitted, or piece by piece while the worker holds the progress lock.
-// What has been submitted belongs to the engine until `remaining` is zero. The worker's endpoint pools the
+// The submitted part belongs to the engine until `remaining` is zero. The worker's endpoint pools the
 // objects.
 struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
@@ -79,7 +79,7 @@ struct OperationState : Submission, ValueOperation {
 
   // constant for the endpoint's life
   WorkerEndpoint* worker = nullptr;
-  std::uint64_t number = 0;  // names this object on the wire
+  std::uint64_t number = 0;  // identifies this object in messages
 
   // the worker's
   bool in_hand = false;   // a handle refers to it

@@ -21,7 +21,7 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// What a domain's serving rank stores about a key.
+// The state of a key at a domain's serving rank.
 struct KeyStanding {
   Role role = Role::absent;
   bool leased = false;

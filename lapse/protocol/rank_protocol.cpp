@@ -8,7 +8,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
     : ModuleHost(
           transport,
           [this] {
-            progress_role.assert_held();  // Failures are reported by its holder.
+            progress_role.assert_held();  // The holder of the lock reports failures.
             registry_.stop_workers();
           },
           time),
@@ -39,7 +39,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
   add(groups_);
   add(stall_inquiry_);
   add(stop_requests_);
-  // Last: at the end of a turn it counts the frames that the other modules have appended.
+  // Last: at the end of a turn, it counts the frames that the other modules have appended.
   add(termination_);
   if (RemoteReads* const reads = transport.remote_reads())
     reads->set_handler([this](std::span<const RemoteReads::Finished> finished) {

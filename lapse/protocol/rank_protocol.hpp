@@ -1,4 +1,4 @@
-// The protocol of one rank, put together.
+// Combines the modules of one rank's protocol.
 #pragma once
 
 #include <span>
@@ -27,14 +27,14 @@
 
 namespace lapse {
 
-// Constructs the modules with references to what each needs, in the order of need (KeyReplication alone is
-// given what is made later): a new module is added here. Workers submit to
-// the modules that have an accessor; frames, deadlines and ends of turns reach the modules through the host.
+// Constructs each module with references to the modules that it needs, in the order of need (only
+// KeyReplication gets a later one). Add new modules here. Workers submit to the modules that have an
+// accessor. The host passes frames, deadlines and ends of turns to the modules.
 //
-// Thread safety: as ModuleHost.
+// Thread safety: see ModuleHost.
 class RankProtocol final : public ModuleHost {
  public:
-  // Transport and router outlive the object.
+  // Transport and router must outlive the object.
   RankProtocol(Transport& transport, const Router& router, const TimeSource& time = steady_time());
 
   Registry& registry() { return registry_; }

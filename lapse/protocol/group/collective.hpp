@@ -16,16 +16,16 @@
 
 namespace lapse {
 
-// This rank's contribution to the next round. Owned by the contributor until the round is complete.
+// This rank's contribution to the next round. The contributor owns it until the round is complete.
 struct Contribution : Submission {
   Bytes bytes;
 };
 
-// Thread safety: submissions and frames by the holder of the progress lock; rounds and result by any thread
-// of the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
+// Thread safety: submissions and frames: the holder of the progress lock. Rounds and result: any thread of
+// the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
 class Collective final : public ProtocolModule {
  public:
-  // `up` and `down` are the kinds of frames of this sequence, `number` is what its frames carry where several
+  // `up` and `down`: the kinds of frames of this sequence. `number`: what its frames carry, if several
   // sequences share the kinds. The engine calls `completed` after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed,
              std::uint64_t number = 0)
@@ -37,10 +37,10 @@ class Collective final : public ProtocolModule {
   std::span<const FrameSpec> frames() const override { return frames_; }
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
-  // the participants, this rank takes no part. Called between phases, while no engine runs. A result for
-  // which `is_end` is true stays at the root: no participant waits for it, and its round does not count.
-  // With every other result the engine calls `take_result`, before the round counts as completed.
+  // `participants`: the participating ranks, ascending, equal on all participants. If `self` is not one of
+  // them, this rank takes no part. Called between phases, while no engine runs. A result for which `is_end`
+  // is true stays at the root: no participant waits for it, and its round does not count. With every other
+  // result, the engine calls `take_result` before it counts the round as completed.
   void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
              std::function<bool(const Bytes&)> is_end = {},
              std::function<void(const Bytes&)> take_result = {});

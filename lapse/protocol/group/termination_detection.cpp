@@ -52,7 +52,7 @@ void TerminationDetection::start() {
 }
 
 void TerminationDetection::handle_submission(Submission& submission) {
-  // Only after a failure does a detection within the phase run still.
+  // Only after a failure, a detection within the phase may still run.
   if (level_ && !is_within_phase_) throw ProtocolError("a second detection of quiescence while one runs");
   level_ = static_cast<QuiescenceRequest&>(submission).level;
   is_within_phase_ = false;
@@ -82,7 +82,7 @@ void TerminationDetection::take_result() {
   if (!quiescence_.observe(sums)) return;
   quiescence_ = Quiescence();
   all_wait_ = false;
-  // Where the workers of other ranks go on, a rank without workers waits for the next detection.
+  // If the workers of other ranks continue, a rank without workers waits for the next detection.
   if (sums.waiting == 0 || is_within_phase_) level_.reset();
   is_within_phase_ = false;
   if (sums.waiting == 0) phases_ended_.fetch_add(1, std::memory_order_release);
@@ -102,7 +102,7 @@ void TerminationDetection::contribute() {
   encode(counts, contribution_.bytes);
   contributed_ = true;
   wave_.handle_submission(contribution_);
-  // Where this rank is alone, or the root's contribution was the last, the wave has ended.
+  // If this rank is alone, or the root's contribution was the last, the wave has ended.
   if (wave_.completed_rounds() > waves_) take_result();
 }
 
@@ -114,11 +114,12 @@ void TerminationDetection::end_turn() {
       host_.hasten(*level_);
       hastened = true;
     }
-    // A frame in flight is handled in a later turn: a further wave in this one would find it in flight again.
+    // Frames in flight are handled in a later turn: a further wave in this one would find them in flight
+    // again.
     if (contributed_ || !balanced_ || !may_contribute()) break;
     contribute();
   }
-  // Until the detection is completed, every turn may make the rank idle.
+  // Until the detection is completed, any turn may make the rank idle.
   if (level_) request_end_turn();
 }
 

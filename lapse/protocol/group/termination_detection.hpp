@@ -18,32 +18,32 @@
 namespace lapse {
 
 // The rank's part of the phase has ended: its workers have returned, or it has none. Every rank submits it
-// once in a phase, a rank without workers at any time.
+// once in a phase; a rank without workers at any time.
 struct QuiescenceRequest : Submission {
   IdleLevel level = IdleLevel::synced;  // the same on every rank, as in detections within the phase
 };
 
-// Runs waves (quiescence.hpp) until two in a row find all frames received that were sent and every module of
-// every rank idle at the level asked for.
+// Runs waves (see quiescence.hpp) until two in a row find that all frames that were sent have been received
+// and that every module of every rank is idle at the requested level.
 //
-// The ranks meet in one detection after the other. In each, either the workers of every rank that has some
-// wait within the phase, or the phase ends. The waves find out which, so a rank without workers takes part in
-// every detection of the phase without being asked, and begins the next when one has been completed.
+// The ranks run one detection after the other. In each, either the workers of all ranks that have some wait
+// within the phase, or the phase ends. The waves find out which. So a rank without workers takes part in
+// every detection of the phase without being asked, and begins the next one when one has been completed.
 //
-// A rank that does not know whether all others wait too contributes to the first wave whatever it does. The
-// end of that wave notifies it that they do. From then on it urges modules that are not idle (hasten), and
-// joins a wave when all of them are.
+// A rank that does not know whether all others wait, too, contributes to the first wave in any state. The end
+// of that wave notifies it that they do. From then on it hastens modules that are not idle, and joins a wave
+// when all of them are.
 //
-// After a failure no rank contributes until its part of the phase has ended: then the detection that runs
+// After a failure, no rank contributes until its part of the phase has ended. Then the running detection
 // becomes the last one.
 //
-// Thread safety: the holder of the progress lock; completed() by any thread; start between phases.
+// Thread safety: the holder of the progress lock; completed(): any thread; start: between phases.
 class TerminationDetection final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted(),
                                           FrameSpec(FrameKind::wave_down, FrameUse::other).uncounted()};
 
-  // `completed` is called by the engine after each detection.
+  // The engine calls `completed` after each detection.
   TerminationDetection(ModuleHost& host, const Registry& registry, Outbox& outbox,
                        std::function<void()> completed);
 
@@ -51,16 +51,16 @@ class TerminationDetection final : public ProtocolModule {
   // Takes a QuiescenceRequest.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   // The workers of all ranks wait until this detection has been completed. Called on every rank that has
-  // workers; does nothing after a failure, which ends the wait of the workers too.
+  // workers. Has no effect after a failure, which ends the wait of the workers, too.
   void detect_within_phase(IdleLevel level) LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void end_turn() override LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // Before a phase.
+  // Called before a phase.
   void start();
-  // How many detections have been completed, and how many of them have ended a phase.
+  // Numbers of completed detections, and of those that have ended a phase.
   std::uint64_t completed() const { return completed_detections_.load(std::memory_order_acquire); }
   std::uint64_t phases_ended() const { return phases_ended_.load(std::memory_order_acquire); }
 
@@ -75,10 +75,10 @@ class TerminationDetection final : public ProtocolModule {
   Collective wave_;
   std::function<void()> completed_;
   // guarded by the progress lock
-  std::optional<IdleLevel> level_ LAPSE_GUARDED_BY(progress_role);  // of the detection that runs
+  std::optional<IdleLevel> level_ LAPSE_GUARDED_BY(progress_role);  // of the running detection
   bool is_within_phase_ LAPSE_GUARDED_BY(progress_role) = false;    // workers of this rank wait for its end
   bool all_wait_ LAPSE_GUARDED_BY(progress_role) = false;           // every rank takes part in it
-  bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the wave that runs
+  bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the running wave
   std::uint64_t waves_ LAPSE_GUARDED_BY(progress_role) = 0;         // that have ended
   bool balanced_ LAPSE_GUARDED_BY(progress_role) = true;            // the last wave found no frame in flight
   Quiescence quiescence_ LAPSE_GUARDED_BY(progress_role);

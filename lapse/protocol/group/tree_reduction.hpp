@@ -11,11 +11,11 @@ namespace lapse {
 
 using Bytes = std::vector<std::byte>;
 
-// Pure state machine of one participant. Participants form a binary tree; contributions go up, the result
+// The pure state machine of one participant. Participants form a binary tree: contributions go up, the result
 // comes down. Contributions are combined in tree order, not in order of arrival, so the same contributions
 // give the same result.
 //
-// Guarantee: a participant starts round n+1 only after it has seen the result of round n, so at most one
+// Guarantee: a participant starts round n+1 only after it has seen the result of round n. So at most one
 // contribution of each child is in flight.
 class TreeReduction {
  public:
@@ -29,9 +29,9 @@ class TreeReduction {
   }
   const std::vector<std::int32_t>& children() const { return children_; }
 
-  // Adds this participant's contribution, or a child's. Returns the combination when no contribution is
-  // missing: the root's is the result, any other participant's goes to its parent. Throws ProtocolError for a
-  // second contribution of one participant in a round.
+  // Adds this participant's contribution, or a child's. When no contribution is missing, returns the
+  // combination: the root's is the result, any other participant's goes to its parent. Throws ProtocolError
+  // if a participant contributes twice in a round.
   std::optional<Bytes> contribute(Bytes own);
   std::optional<Bytes> receive(std::int32_t child, Bytes bytes);
 

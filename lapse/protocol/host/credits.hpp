@@ -1,4 +1,4 @@
-// How many bytes of changes may be in flight between this rank and each other one.
+// Limits the bytes of changes in flight between this rank and each other one.
 #pragma once
 
 #include <algorithm>
@@ -13,40 +13,40 @@
 
 namespace lapse {
 
-// Flow control of REFRESH and DELTA. Both ranks count the bytes of these records. The receiver reports its
-// count whenever it has grown by half the limit, and the sender sends while its own count is less than the
-// limit ahead of the last report. The limit bounds the effort, too: what changes often is sent once for
-// several changes. So a rank that does not run holds at most the limit, and one record, of each sender's
-// bytes, kAwaited times as much while something waits for it; and a sender that waits is always sent a report
-// once the receiver has handled what is in flight.
+// Flow control (credit) of REFRESH and DELTA. Both ranks count the bytes of these records. The receiver
+// reports its count whenever it has grown by half the limit. The sender sends while its own count is less
+// than the limit ahead of the last report. The limit bounds the effort, too: changes of a value that changes
+// often are coalesced. A rank that does not run holds at most the limit, plus one record, of each sender's
+// bytes; kAwaited times as much while some rank waits for it. A sender that is out of credit always gets a
+// report once the receiver has handled what is in flight.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class Credits {
  public:
   static constexpr std::size_t kDefaultLimit = std::size_t{1} << 20;
-  // To ranks that wait for all that they lack, so many times as much may be in flight.
+  // Factor of the limit for ranks that wait for all that they lack.
   static constexpr std::size_t kAwaited = 4;
 
   explicit Credits(std::int32_t ranks) : of_(static_cast<std::size_t>(ranks)) {}
 
-  // Before the first record is sent. Must be equal on all ranks, and at least 1.
+  // Requires a limit of at least 1, equal on all ranks. Called before the first record is sent.
   void set_limit(std::size_t bytes) { limit_ = bytes; }
 
   // --- sent
 
-  // Whether a record may be sent to the rank, of any length.
-  // `awaited`: this rank waits for the answer.
+  // Whether a record of any length may be sent to the rank. `awaited`: this rank waits for the answer.
   bool has(Rank to, bool awaited = false) const {
     const OfRank& rank = of_[to.index()];
     awaited = awaited || rank.awaited || all_awaited_;
     return rank.sent - rank.acknowledged < (awaited ? kAwaited * limit_ : limit_);
   }
-  // Whether the rank, or every rank, waits for what this one sends: it runs, and nothing is sent twice.
+  // Whether the rank, or every rank, waits for what this one sends. Such a rank runs, and nothing is sent to
+  // it twice.
   void set_awaited(Rank to, bool awaited) { of_[to.index()].awaited = awaited; }
   void set_all_awaited(bool awaited) { all_awaited_ = awaited; }
   void add_sent(Rank to, std::size_t bytes) { of_[to.index()].sent += bytes; }
-  // The rank has handled so many bytes in all. Throws ProtocolError when this rank has not sent so many, or
-  // the rank has reported more before.
+  // The rank reports that it has handled `bytes` in all. Throws ProtocolError if this rank has not sent that
+  // many, or if the rank has reported more before.
   void acknowledge(Rank from, std::uint64_t bytes) {
     OfRank& rank = of_[from.index()];
     if (bytes > rank.sent || bytes < rank.acknowledged)
@@ -62,8 +62,7 @@ class Credits {
     rank.received += bytes;
     if (!was_due && is_due(rank)) due_.push_back(from);
   }
-  // Calls f(rank, bytes) for each rank that is to be sent a report: how many of its bytes were handled in
-  // all.
+  // Calls f(rank, bytes) for each rank that is due a report; `bytes` counts all of its bytes handled so far.
   template <class F>
   void take_due(F&& f) {
     for (const Rank from : due_) {

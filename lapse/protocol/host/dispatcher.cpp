@@ -12,7 +12,7 @@ namespace lapse {
 
 void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
   std::exception_ptr failure;
-  std::size_t padding = 0;  // before the frame; counted with it, as the sender does
+  std::size_t padding = 0;  // before the frame; counted with it, as the sender counts
   while (!packet.empty()) {
     FrameHeader header;
     if (packet.size() < sizeof header) {

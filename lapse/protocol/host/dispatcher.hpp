@@ -1,4 +1,4 @@
-// Takes packets apart and gives each frame to the module that takes its kind.
+// Splits packets into frames and gives each frame to the module that takes its kind.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class Dispatcher {
  public:
   explicit Dispatcher(const FrameTable& frames) : frames_(frames) {}
 
-  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that no module takes. An
-  // exception of a module is rethrown after the remaining frames have been handled: termination detection
-  // needs every frame counted, also after a failure.
+  // Throws ProtocolError if the bytes are no sequence of frames, or if no module takes a frame's kind.
+  // Rethrows the first exception of a module after the remaining frames have been handled: termination
+  // detection needs every frame counted, also after a failure.
   void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role);
 
-  // Without the frames of termination detection.
+  // Excludes the frames of termination detection.
   std::uint64_t frames_received() const LAPSE_REQUIRES(progress_role) { return frames_received_; }
   const FrameCountsByKind& kinds() const LAPSE_REQUIRES(progress_role) { return kinds_; }
 

@@ -1,4 +1,4 @@
-// Pauses after work that bound its part of a processor's time.
+// Bounds the share of a processor's time that some work takes, by pauses after it.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,7 @@
 
 namespace lapse {
 
-// After work there is a pause: so many times as long as the work has taken this thread's processor, at most
-// 10 ms.
+// After work, pauses `factor` times as long as the work has used this thread's processor, at most 10 ms.
 // Thread safety: used by one thread at a time.
 class EffortLimit {
  public:
@@ -19,7 +18,7 @@ class EffortLimit {
   // 0: no pauses.
   void set_factor(unsigned factor) { factor_ = factor; }
   bool is_due(Clock::time_point now) const { return now >= due_; }
-  // Calls f() at `now`; what is due after the pause is what this and earlier work want.
+  // Calls f() at `now` and schedules the next run after the pauses that this and earlier work require.
   template <class F>
   void run(Clock::time_point now, F&& f) {
     if (factor_ == 0) return std::forward<F>(f)();

@@ -12,17 +12,17 @@
 
 namespace lapse {
 
-// Thread safety: any thread. The first report stays; a raised failure is never rolled back.
+// Thread safety: any thread. The first report stays; a raised failure is never cleared.
 class Failure {
  public:
-  // Bytes of a text that need no memory when the failure is raised.
+  // A message of up to this many bytes is stored without allocating when the failure is raised.
   static constexpr std::size_t kReservedText = 512;
 
   Failure() { text_.reserve(kReservedText); }
 
   bool raised() const { return raised_.load(std::memory_order_acquire); }
 
-  // Returns true for the first report. Where there is no memory for a long text, its beginning is kept.
+  // Returns true for the first report. If memory for a long message cannot be allocated, keeps its beginning.
   bool raise(Rank origin, std::string_view text) noexcept {
     const MutexLock guard(mutex_);
     if (raised_.load(std::memory_order_relaxed)) return false;
@@ -41,7 +41,7 @@ class Failure {
     if (raised()) [[unlikely]]
       rethrow();
   }
-  // After the failure has been raised: origin and message are constant then, and read without the lock.
+  // Requires raised(): then origin and message are constant and are read without the lock.
   Rank origin() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return origin_; }
   const std::string& text() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return text_; }
 

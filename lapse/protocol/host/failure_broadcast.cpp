@@ -9,7 +9,7 @@
 namespace lapse {
 
 namespace {
-// A frame with a text of the reserved length, and its padding.
+// A frame with a message of the reserved length, and its padding.
 constexpr std::size_t kReservedBytes =
     Failure::kReservedText + sizeof(FrameHeader) + PacketBuffer::kAlignment;
 }  // namespace
@@ -39,7 +39,7 @@ void FailureBroadcast::poison(std::optional<std::uint64_t> worker, std::string_v
   try {
     listener_(worker, text);
   } catch (...) {
-    // Every rank hears of the failure, also where there is no memory for this rank's own report.
+    // Every rank gets the failure, even if this rank's own report cannot be allocated.
   }
 }
 

@@ -17,21 +17,21 @@
 
 namespace lapse {
 
-// The report of a worker with the exception that its function threw.
+// A worker reports the exception that its function threw.
 struct FailureReport : Submission {
   std::exception_ptr failure;
   std::optional<std::uint64_t> worker = {};  // among those of all ranks
 };
 
 // Thread safety: the holder of the progress lock, except failure().
-// Guarantee: the first failure, local or remote, is sent to every rank once and stops every worker, at its
-// next access or wait, also where there is no memory: what that takes is reserved from the start.
+// Guarantee: the first failure, local or remote, is sent to every rank once and stops every worker at its
+// next access or wait, even when out of memory: the memory for the message is reserved at construction.
 class FailureBroadcast final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};
 
-  // `stop_workers` is called once, with the first failure, and does not throw: every worker of this rank must
-  // notice the failure.
+  // `stop_workers` is called once, at the first failure, and does not throw. It must make every worker of
+  // this rank notice the failure.
   FailureBroadcast(Rank self, std::int32_t ranks, Outbox& outbox, std::function<void()> stop_workers);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -43,11 +43,11 @@ class FailureBroadcast final : public ProtocolModule {
       LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // Reports a failure of this rank; it is sent to the other ranks at the end of the turn.
+  // Reports a failure of this rank. The frames to the other ranks are sent at the end of the turn.
   void report(const std::exception_ptr& failure, std::optional<std::uint64_t> worker = {}) noexcept
       LAPSE_REQUIRES(progress_role);
-  // Is called with the first failure, if it is one of this rank, in the turn that reports it. Before the
-  // first message. `worker`: whose it is, if a worker's.
+  // Called if the first failure is one of this rank, in the turn that reports it. `worker`: the worker that
+  // failed, if any. Set before the first message.
   using Listener = std::function<void(std::optional<std::uint64_t> worker, std::string_view text)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 

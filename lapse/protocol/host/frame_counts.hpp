@@ -1,4 +1,4 @@
-// How many frames, records and bytes of each kind a rank has sent or received.
+// Counts the frames, records and bytes of each kind that a rank has sent or received.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// Bytes are those of packets: headers, records, and what they are padded with.
+// Bytes include headers, records and padding.
 struct FrameCounts {
   std::uint64_t frames = 0;
   std::uint64_t records = 0;

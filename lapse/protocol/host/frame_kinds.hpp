@@ -23,54 +23,55 @@ enum class FrameKind : std::uint16_t {
   poison = 13,
   call = 14,  // a registered function, at the owner
   call_answer = 15,
-  failed_answer = 16,  // user code has thrown at the owner, or the key could not be made
+  failed_answer = 16,  // user code threw at the owner, or the key could not be created
   // Within a domain, between the rank that serves a key and the others:
   localize_for = 17,  // a worker of the sender localizes the key
   localize_answer = 18,
   lease_request = 19,  // a worker of the sender requests a lease of the key
   lease_grant = 20,
   lease_release = 21,  // the lease has ended; operations or requests wait for its end
-  refuse = 22,         // answers localize: the home cannot make the key
-  // Within a domain: the serving rank could not have the key.
+  refuse = 22,         // answers localize: the home cannot create the key
+  // Within a domain: the serving rank could not get the key.
   localize_failed = 23,
   lease_refused = 24,
   // Why a worker waits:
-  key_inquiry = 25,  // of a worker that waits for the key
+  key_inquiry = 25,  // from a worker that waits for the key
   key_inquiry_answer = 26,
-  worker_inquiry = 27,  // of a worker that waits for other workers, or for a sign of life
+  worker_inquiry = 27,  // from a worker that waits for other workers, or for a sign of life
   worker_inquiry_answer = 28,
-  // Operations on many keys whose values have one length, and their answers: first all keys, then all values.
+  // Operations on many keys whose values have one length, and their answers: all keys, followed by all
+  // values.
   pull_run = 29,
   push_run = 30,
   set_run = 31,
   pull_run_answer = 32,  // values of keys in the order of the request
   push_run_answer = 33,  // for push and set: no bytes
-  // Copies of values. From a domain to the owner:
+  // Replicas. From a domain to the owner:
   on = 34,     // the domain wants the key
-  delta = 35,  // how the domain's copy has changed
-  off = 36,    // the domain no longer wants the key; with the last delta
+  delta = 35,  // how the domain's replica has changed
+  off = 36,    // the domain no longer wants the key; carries the last delta
   // From the owner:
   snapshot = 37,               // answers on: the value
-  offer = 38,                  // answers on, or asks a member: the domain shall localize the key
-  refuse_copy = 39,            // answers on: there is no copy
+  offer = 38,                  // answers on, or asks a holder: the domain shall localize the key
+  refuse_copy = 39,            // answers on: the domain gets no replica
   refresh = 40,                // the value has changed; answers delta
   acknowledge = 41,            // answers off
-  transfer_with_members = 42,  // transfer, of a key that other domains hold copies of
+  transfer_with_members = 42,  // transfer, of a key that other domains hold replicas of
   // Within a domain, to the rank that serves a key:
   want = 43,  // workers of the sender want the key
   unwant = 44,
-  // For a worker that waits until copies are merged and refreshed. Within a domain:
+  // For a worker that waits until replicas are merged and refreshed. Within a domain:
   sync_for = 45,  // a worker of the sender waits
   sync_for_answer = 46,
   // Between ranks that serve the same keys for different domains:
-  sync = 47,  // the sender's copies shall be refreshed
+  sync = 47,  // asks to refresh the sender's replicas
   sync_answer = 48,
   stop_request = 49,  // workers of every rank should return
   credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
   group_failed = 51,  // a worker of a group has failed; why
 };
 
-// As the enumerator; "unknown" where there is none. The compiler warns of an enumerator that is missing here.
+// The enumerator's name; "unknown" if there is none. The compiler warns if an enumerator is missing here.
 constexpr std::string_view frame_name(std::size_t kind) {
   switch (static_cast<FrameKind>(kind)) {
     case FrameKind::pull:

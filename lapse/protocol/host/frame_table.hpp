@@ -1,4 +1,4 @@
-// Which module takes which frames, and how they travel.
+// Stores which module takes each kind of frame, and how the kind travels.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace lapse {
 
-// Filled before the first message; then constant.
+// Filled before the first message; constant afterwards.
 class FrameTable {
  public:
-  // Registers the kinds of frames of a module, which outlives the table. Throws ProtocolError for a kind that
-  // is taken, or that no frame can have.
+  // Registers the kinds of frames of a module, which must outlive the table. Throws ProtocolError if a kind
+  // is taken already or out of range.
   void add(ProtocolModule& module);
 
   // Null for an unregistered kind.

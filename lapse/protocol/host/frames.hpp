@@ -1,5 +1,5 @@
-// What travels between engines: frames of records. Drawn in docs/wire-format.md; the records of a kind are
-// declared by the module that takes it.
+// The format that engines exchange: frames of records. Drawn in docs/wire-format.md. The module that takes a
+// kind declares its records.
 #pragma once
 
 #include <bit>
@@ -15,18 +15,17 @@ static_assert(std::endian::native == std::endian::little,
               "messages are little-endian, as they are stored in memory");
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
-// to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
-// when it exceeds the packet size. Records with equal headers go into one frame. So an operation on many keys
-// needs few messages per destination at every hop.
+// to a multiple of 8 bytes. All records that an engine turn sends to one rank go into one packet, or into
+// several if they exceed the packet size. Records with equal headers share a frame. So an operation on many
+// keys needs few messages per destination at every hop.
 //
 //    0      2      4       8       12             16       20       24           32
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |
-//
 struct FrameHeader {
   static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
-  // failures: there was no memory; else user code has thrown
+  // failures: out of memory; otherwise user code threw
   static constexpr std::uint16_t kOutOfMemory = 1;
-  static constexpr std::uint16_t kToMember = 1;  // offer: to a member; else it answers on
+  static constexpr std::uint16_t kToMember = 1;  // offer: to a holder; otherwise it answers on
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
@@ -54,9 +53,9 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHeader>);
 
-// Data after the fixed part of a record, other than rows of elements, is padded to a multiple of 8 bytes.
-// Rows need alignment only where they are read in place, in push and set, and are aligned there: elements of
-// 8 bytes begin at a multiple of 8, other elements at a multiple of 4.
+// Data after the fixed part of a record is padded to a multiple of 8 bytes, except rows of elements. Rows
+// need alignment only where they are read in place, in push and set. There, elements of 8 bytes begin at a
+// multiple of 8, other elements at a multiple of 4.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 7) / 8 * 8;
 }

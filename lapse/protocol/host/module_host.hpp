@@ -21,19 +21,19 @@
 
 namespace lapse {
 
-// The client of a rank's engine: gives each frame to its module, lets the modules end a turn, and sends their
+// The client of a rank's engine: gives each frame to its module, ends turns in the modules, and sends their
 // frames. The host names no module, except the one that reports failures to every rank.
 //
-// Thread safety: the holder of the progress lock, except failure(); add before the first message.
+// Thread safety: the holder of the progress lock, except failure(). add: before the first message.
 // Guarantee: the first failure, local or remote, reaches every rank once and stops every worker.
 class ModuleHost : public EngineClient {
  public:
-  // `stop_workers`: see FailureBroadcast. `time`: of all modules.
+  // `stop_workers`: see FailureBroadcast. `time`: used by all modules.
   ModuleHost(Transport& transport, std::function<void()> stop_workers, const TimeSource& time);
   ModuleHost(const ModuleHost&) = delete;
   ModuleHost& operator=(const ModuleHost&) = delete;
 
-  // The module outlives the host's last call. Throws ProtocolError for a kind of frames that is taken.
+  // The module must outlive the host's last call. Throws ProtocolError if a kind of frames is taken already.
   void add(ProtocolModule& module);
 
   void handle_packet(Rank from, std::span<const std::byte> packet) override LAPSE_REQUIRES(progress_role);
@@ -41,15 +41,15 @@ class ModuleHost : public EngineClient {
   void handle_failure(std::exception_ptr failure) noexcept override LAPSE_REQUIRES(progress_role) {
     failures_.report(failure);
   }
-  // The earliest deadline of all modules.
+  // Returns the earliest deadline of all modules.
   std::optional<ProtocolModule::Clock::time_point> next_deadline() const override
       LAPSE_REQUIRES(progress_role);
   void handle_deadline(ProtocolModule::Clock::time_point now) override LAPSE_REQUIRES(progress_role);
 
-  // True when no module waits for anything; also after a failure, when a module might wait indefinitely.
+  // True if no module waits for anything. Also true after a failure, when a module might wait indefinitely.
   // Covers neither submissions nor the transport.
   bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
-  // Urges the modules that are not idle, unless some rank has failed.
+  // Calls hasten of the modules that are not idle, unless some rank has failed.
   void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role);
   Quiescence::Counts frame_counts() const LAPSE_REQUIRES(progress_role) {
     return {outbox_.counters().frames, dispatcher_.frames_received()};
@@ -58,7 +58,7 @@ class ModuleHost : public EngineClient {
   const FrameCountsByKind& received_kinds() const LAPSE_REQUIRES(progress_role) {
     return dispatcher_.kinds();
   }
-  // How many records of the kinds that are work.
+  // Counts the received records of the kinds that are work.
   std::uint64_t work_received() const LAPSE_REQUIRES(progress_role);
   const Failure& failure() const { return failures_.failure(); }
   // Takes a FailureReport.

@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// A bit for each number below the largest that was ever added. Pure.
+// A bitmap up to the largest number that was ever added. Pure.
 class NumberSet {
  public:
   // Throws std::bad_alloc; then nothing has changed.
@@ -28,7 +28,7 @@ class NumberSet {
     return number / kBits < words_.size() && (words_[number / kBits] & bit(number)) != 0;
   }
   std::size_t size() const { return size_; }
-  // The smallest number that is not below `first`; nullopt where there is none.
+  // Returns the smallest number that is at least `first`; nullopt if there is none.
   std::optional<std::uint32_t> next(std::uint32_t first) const {
     if (size_ == 0) return std::nullopt;
     std::size_t word = first / kBits;

@@ -15,9 +15,9 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kFrameAlignment = 8;
-// Copies from this size on are made to where the transport sends from. Smaller ones are gathered in memory
-// that is in this processor's cache, and copied at once: what other processors read last is slow to write in
-// pieces.
+// Copies of at least this size are written directly to the transport's buffer. Smaller ones are gathered in
+// this processor's cache and then copied at once: memory that other processors have read last is slow to
+// write in pieces.
 constexpr std::size_t kInPlaceBytes = 1024;
 }  // namespace
 
@@ -27,7 +27,7 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
   for (Pending& pending : pending_) pending.full = transport.packet_bytes(rank_of(pending));
-  // A record needs no memory but that of its packet.
+  // Appending a record allocates memory for its packet only.
   waiting_.reserve(pending_.size());
 }
 
@@ -156,7 +156,7 @@ void Outbox::send_in_turn(Pending& pending) {
   try {
     send(pending);
   } catch (...) {
-    // As at the end of a turn: the packet is lost, and no other rank can be notified.
+    // Like at the end of a turn: the packet is lost, and no other rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", text_of(std::current_exception())));
   }
 }
@@ -171,7 +171,7 @@ void Outbox::flush() {
   for (const std::uint32_t position : waiting_) {
     Pending& pending = pending_[position];
     pending.waiting = false;
-    if (!pending.packet.empty()) send(pending);  // All of it may have been rolled back.
+    if (!pending.packet.empty()) send(pending);  // All of it may have been cancelled.
   }
   waiting_.clear();
 }

@@ -1,4 +1,4 @@
-// Collects the records that an engine turn sends, in one packet per destination, or in several full packets.
+// Collects the records that an engine turn sends: one packet per destination, or several full ones.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,26 @@ namespace lapse {
 struct OutboxCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t frames = 0;      // without those of termination detection
+  std::uint64_t frames = 0;      // excludes those of termination detection
   FrameCountsByKind kinds = {};  // of packets that were sent
 };
 
 // Thread safety: the holder of the progress lock.
 // Guarantees:
 // 1. Records for one destination are sent in the order in which they were appended, except that frames of the
-//    free lane take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, or what its buffer has room for where that is the
-//    transport's, unless a single record has more. A full packet is sent when the next record for its
-//    destination is appended: while an operation on many keys is executed, its first packets are in flight
-//    already. So what was appended last can always be rolled back.
-// 3. Where there is no memory for records (std::bad_alloc), none of them is appended.
+//    free lane take the bulk lane if the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes (less in a transport-owned buffer), unless a single
+//    record has more. A full packet is sent when the next record for its destination is appended: while an
+//    operation on many keys is executed, its first packets are already in flight. So the last record can
+//    always be cancelled.
+// 3. If memory for records cannot be allocated (std::bad_alloc), none of them is appended.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.
   Outbox(Transport& transport, const FrameTable& frames);
 
-  // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
-  // frame if it has the same header (count and all else aside) and the packet has room.
+  // Returns space for one record at the end of the packet for `to`, valid until the next append. Continues
+  // the last frame if all of the header but its count is equal and the packet has space.
   std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
   // Records at the end of a packet.
@@ -43,19 +43,19 @@ class Outbox {
     std::byte* records;
     std::uint32_t count;
   };
-  // As append, for as many of the next `count` records as the packet has room for, at least one. The caller
-  // fills them, by a few large copies or record by record, or rolls them back before it appends anything
-  // else.
+  // Like append, for as many of the next `count` records as the packet has space for, at least one. Before
+  // the next append, the caller either fills them, by a few large copies (Fill::blocks) or record by record,
+  // or cancels them.
   enum class Fill : std::uint8_t { records, blocks };
   Run append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill = Fill::records)
       LAPSE_REQUIRES(progress_role);
 
-  // For a record that must be sent although there was no memory to append it: the next record that is
-  // appended with this header goes to this packet, which has room for it. Sends what was appended for `to`
-  // before.
+  // For a record that must be sent although memory to append it could not be allocated. The next record that
+  // is appended with this header is stored in `packet`, which has space for it. Sends what was appended for
+  // `to` before.
   void begin_packet_in(PacketBuffer packet, Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
-  // Rolls back the last records of those that the last call has appended: they are not sent.
+  // Removes the last `records` records of the last append; they are not sent.
   void cancel(std::uint32_t records = 1) LAPSE_REQUIRES(progress_role);
 
   template <class Record>
@@ -64,7 +64,7 @@ class Outbox {
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
-  // Sends packets of at least so many bytes in the middle of a turn: for long turns, so that other ranks
+  // Sends packets of at least `bytes` bytes in the middle of a turn. In long turns, this lets other ranks
   // begin meanwhile.
   void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
   // Sends all packets.
@@ -76,10 +76,10 @@ class Outbox {
  private:
   struct Pending {
     PacketBuffer packet;
-    std::size_t full = 0;          // bytes that a packet to this rank may have
-    std::size_t limit = 0;         // of this packet's bytes
+    std::size_t full = 0;          // largest packet that may go to this rank
+    std::size_t limit = 0;         // on the bytes of this packet
     std::size_t before_frame = 0;  // bytes before the last frame
-    std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
+    std::size_t last_frame = 0;    // offset of its header, after padding
     FrameHeader last_header;       // a copy of it
     bool waiting = false;          // its position is in waiting_
   };
@@ -87,16 +87,16 @@ class Outbox {
   Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
     return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
   }
-  // Whether the packet's last frame can take a further record with this header; else a packet that has no
-  // room for a frame of one record is sent.
+  // Returns whether the packet's last frame can take a further record with this header. If not, sends a
+  // packet that has no space for a frame of one record.
   bool continues_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
-  // The packet has a buffer; where it is empty, one that suits a frame of `count` records.
+  // Gives the packet a buffer if it has none, suited to a frame of `count` records.
   void begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill)
       LAPSE_REQUIRES(progress_role);
   std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
       LAPSE_REQUIRES(progress_role);
   void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
-  // The packet's last frame gets no further record, and is sent.
+  // Adds the packet's last frame to the counters; it must be complete.
   void count_last_frame(const Pending& pending) LAPSE_REQUIRES(progress_role);
   void send(Pending& pending) LAPSE_REQUIRES(progress_role);
   Rank rank_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {

@@ -5,7 +5,7 @@
 namespace lapse {
 
 void ProtocolModule::handle_submission(Submission&) {
-  throw ProtocolError("a submission to a part of the protocol that takes none");
+  throw ProtocolError("a submission to a module that takes none");
 }
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// The seam between a rank's protocol and its parts.
+// The interface between a rank's protocol and its modules.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@
 
 namespace lapse {
 
-// How frames of a kind travel: in the order in which the sender decided them, or free to overtake.
+// How frames of a kind travel: ordered as the sender appended them, or free to overtake.
 enum class FrameLane : std::uint8_t { ordered, free };
 
-// What the arrival of a frame of the kind says to those that wait for this rank.
+// What the arrival of a frame means to ranks that wait for this one.
 enum class FrameUse : std::uint8_t {
-  work,   // keys are accessed or moved: it brings values, asks for keys, or answers
-  other,  // management, questions and collective calls, some of which come when no work goes on, too
+  work,   // accesses or moves keys: brings values, asks for keys, or answers
+  other,  // management, inquiries and collective calls; some arrive even when no work is done
 };
 
-// A kind of frames that a module takes, and sends.
+// A kind of frames that a module takes and sends.
 struct FrameSpec {
   constexpr FrameSpec(FrameKind its_kind, FrameUse its_use, FrameLane its_lane = FrameLane::ordered)
       : kind(its_kind), use(its_use), lane(its_lane) {}
-  // Of the frames of termination detection, which it does not count.
+  // For the frames of termination detection, which it does not count.
   constexpr FrameSpec uncounted() const {
     FrameSpec spec = *this;
     spec.counted = false;
@@ -44,12 +44,12 @@ struct FrameSpec {
 // How far a rank has quiesced.
 enum class IdleLevel : std::uint8_t {
   answered,  // no operation and no relocation waits for anything
-  synced,    // and no copy of a value waits to be merged or refreshed
+  synced,    // and no replica waits to be merged or refreshed
 };
 
-// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module depends
-// on other modules only where its constructor takes a reference to them; the host that runs the modules
-// depends on none (module_host.hpp).
+// A part of the protocol: its kinds of frames, the submissions that it handles, and its state. A module
+// depends on another one only if its constructor takes a reference to it. ModuleHost, which runs the modules,
+// depends on none.
 //
 // Thread safety: the holder of the progress lock, unless a module says otherwise.
 class ProtocolModule : public SubmissionHandler {
@@ -60,38 +60,38 @@ class ProtocolModule : public SubmissionHandler {
   ProtocolModule(const ProtocolModule&) = delete;
   ProtocolModule& operator=(const ProtocolModule&) = delete;
 
-  // Constant; each kind has one module.
+  // Constant. Each kind belongs to one module.
   virtual std::span<const FrameSpec> frames() const = 0;
 
-  // A worker has submitted `submission` with this module as its handler. By default throws ProtocolError.
+  // A worker has submitted `submission` with this module as its handler. The default throws ProtocolError.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   // `records` are header.count records of header.record_bytes bytes, aligned to 8, all within the packet.
   virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role) = 0;
-  // All submissions and packets of an engine turn have been handled, and the frames that they appended have
-  // not been sent yet. Called when the module has called request_end_turn since the last end_turn.
+  // Called after all submissions and packets of an engine turn have been handled and before the appended
+  // frames are sent, if the module has called request_end_turn since the last end_turn.
   virtual void end_turn() LAPSE_REQUIRES(progress_role) {}
   // The deadline has passed.
   virtual void handle_deadline(Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     static_cast<void>(now);
   }
-  // Whether nothing waits in this module.
+  // Returns whether nothing waits in this module.
   virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
-  // Every rank waits until this module is idle at the level, which it is not: what it would do at its
-  // deadline it should do now. Called at the end of every turn as long as that is so, thus often, where the
-  // rank's thread polls, and not again where nothing happens: costs little when there is nothing to do, and a
-  // module that is not idle afterwards waits for a frame or has a deadline.
+  // Every rank waits until this module, which is not idle at the level, becomes idle: do now what is due at
+  // the deadline. Called at the end of every turn until the module is idle: often where the rank's thread
+  // polls, possibly only once where nothing happens. So it must be cheap when there is nothing to do, and a
+  // module that is not idle afterwards must wait for a frame or have a deadline.
   virtual void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role) { static_cast<void>(level); }
 
-  // When the module wants to be called without a message or submission; nothing: never.
+  // When to call the module even without a message or submission; nullopt: never.
   std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }
   bool wants_end_turn() const LAPSE_REQUIRES(progress_role) { return wants_end_turn_; }
-  // What the host of the modules polls in every turn, so that most turns end without a loop over the modules.
+  // The host polls these flags in every turn, so that most turns end without a loop over the modules.
   struct Attention {
-    bool end_turn = false;  // some module has requested one
+    bool end_turn = false;  // some module has requested an end_turn
     bool deadline = false;  // some module has set one
   };
-  // By the host, which outlives the module's use.
+  // Called by the host, which outlives the module's use.
   void attach(Attention& attention, const TimeSource& time) {
     attention_ = &attention;
     time_ = &time;

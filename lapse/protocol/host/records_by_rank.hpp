@@ -1,4 +1,4 @@
-// Records for several ranks, made in one order and sent rank by rank.
+// Groups records for several ranks, which are added in any order and sent rank by rank.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace lapse {
 
-// So that a few records for each of many ranks need one frame for each rank, and one comparison of headers.
-// The records for one rank keep their order. Thread safety: the holder of the progress lock.
+// With it, a few records for each of many ranks need one frame and one comparison of headers per rank. The
+// records for one rank keep their order. Thread safety: the holder of the progress lock.
 template <class Record>
 class RecordsByRank {
  public:
@@ -32,7 +32,7 @@ class RecordsByRank {
     list.last = position;
     entries_.push_back({record, kNone});
   }
-  // Removes all records, and appends them in frames of this header.
+  // Appends all records, in frames with this header, and removes them.
   void append_to(Outbox& outbox, FrameHeader header) LAPSE_REQUIRES(progress_role) {
     header.record_bytes = sizeof(Record);
     for (const Rank rank : ranks_) {
@@ -49,7 +49,7 @@ class RecordsByRank {
     }
     clear();
   }
-  // Forgets what was added since: an error may have kept it from being sent.
+  // Drops records that were added but not appended, because of an error.
   void clear() LAPSE_REQUIRES(progress_role) {
     for (const Rank rank : ranks_) lists_[rank.index()].count = 0;
     ranks_.clear();
@@ -70,7 +70,7 @@ class RecordsByRank {
   };
 
   std::vector<List> lists_;     // by rank
-  std::vector<Rank> ranks_;     // with records, in the order of their first ones
+  std::vector<Rank> ranks_;     // that have records, in the order of their first ones
   std::vector<Entry> entries_;  // in the order of add
 };
 

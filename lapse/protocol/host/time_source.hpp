@@ -1,11 +1,11 @@
-// Where the protocol's time comes from.
+// The source of the protocol's time.
 #pragma once
 
 #include <chrono>
 
 namespace lapse {
 
-// Given to the host of the modules, so that the simulation decides the time. Thread safety: any thread.
+// Passed to the host of the modules, so that the simulation decides the time. Thread safety: any thread.
 class TimeSource {
  public:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// Runs user code, and makes its exceptions UserCodeFailed.
+// Runs user code and converts its exceptions to UserCodeFailed.
 #pragma once
 
 #include <exception>
@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// Returns f(), which works on a key on this rank; every exception becomes UserCodeFailed, except OutOfMemory,
-// which the server throws itself, and UserCodeFailed, which names its key already.
+// Returns f(), which works on a key on this rank. Converts every exception to UserCodeFailed, except
+// OutOfMemory, which the server itself throws, and UserCodeFailed, which already names its key.
 template <class F>
 decltype(auto) run_user_code(std::string_view table, Key key, Rank rank, F&& f) {
   try {

@@ -28,7 +28,7 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   return part;
 }
 
-// The versions that its worker requires allow the use of the domain's copy (rule 23).
+// Whether the versions that the worker requires allow the use of the domain's replica (rule 23).
 bool may_use_copy(const OperationState& operation, Key key) {
   const TableShard& table = *operation.table;
   const auto required = operation.worker->required_versions().find(table.id(), key);
@@ -39,7 +39,7 @@ bool is_of_domain(const TableShard& table, const OperationPart& part) {
   return table.definition().domains.domain_of(part.origin) == table.self_domain();
 }
 
-// The kind of the operations that a frame carries.
+// The kind of operations that a frame carries.
 OperationKind operation_kind(FrameKind kind) {
   for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
     if (kind == frame_kind(operation)) return operation;
@@ -71,7 +71,7 @@ bool Access::queue(TableShard& table, const OperationPart& part) {
 void Access::join(const OperationState& operation, std::size_t first) {
   for (std::size_t i = first; i < operation.joins.size(); ++i) {
     const auto& [entry, earlier, serial, item] = operation.joins[i];
-    // As long as the earlier operation is not answered in full, the worker does not begin it anew.
+    // The worker does not reuse the earlier operation before it is completely answered.
     const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
     if (!is_open || earlier->items[item].state() == OperationState::ItemState::answered) {
       UnansweredTable::finish(*entry);
@@ -110,7 +110,7 @@ void Access::begin_piece(OperationState& operation, std::size_t items, std::size
 
 bool Access::end_piece(OperationState& operation) {
   join(operation, piece_.first_join);
-  // The operation may be finished, and gone, with its last item.
+  // The operation may be finished, and freed, with its last item.
   const TableShard& table = *operation.table;
   const std::size_t items = operation.items.size();
   try {
@@ -118,7 +118,7 @@ bool Access::end_piece(OperationState& operation) {
     for (std::size_t item = piece_.first_item; item < items; ++item)
       submit_item(operation, static_cast<std::uint32_t>(item));
   } catch (const std::bad_alloc&) {
-    // Some of the keys may have been sent, in a packet that can no longer be rolled back.
+    // Some keys may have been sent, in a packet that can no longer be cancelled.
     throw OutOfMemory(fmt::format("no memory on rank {} in the middle of sending {} keys of table '{}'",
                                   registry_.self().value(), items - piece_.first_item, table.name()));
   }
@@ -133,14 +133,15 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   Pin& pin = item.entry != nullptr ? item.entry->pin : alone;
   const OperationPart part = part_of(operation, index, registry_.self());
   const bool pull = part.kind == OperationKind::pull;
-  // A route is used where the router has written it: a copy would be read before the processor has it whole.
+  // The route is used where the router has written it: a copy of it would be read before it is written
+  // completely.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
     view.may_look_up = may_look_up && operation.looks_up_owners;
     if (view.direct == DirectAccess::copy && !(table.may_use_copy(part) && may_use_copy(operation, part.key)))
       view.direct = DirectAccess::nothing;
     Route route = router_.route_own(view, pin);
-    // Relayed by this rank, which is the entry.
+    // This rank is the entry, and relays the operation itself.
     const bool waits = route.action == Route::Action::send && !route.is_entry &&
                        view.handling == Handling::relay && waits_at_replica(table, part);
     if (waits) route.action = Route::Action::queue;
@@ -268,7 +269,8 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
 }
 
 void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
-  // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
+  // An operation of this rank that the home has forwarded back has been counted as in flight since it was
+  // sent.
   OperationState* const own = own_operation(table, part);
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     const Route route = router_.route_received(table.view(part.key), by_home);

@@ -1,4 +1,4 @@
-// Pull, push, set and call of keys that the worker could not access in memory: routing and answers.
+// Pull, push, set and call of keys that a worker could not access in memory: routing and answers.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ class KeyHolder;
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
-// 1. Choosing the route of an operation and queueing, sending or executing it are one step of the engine.
+// 1. The engine chooses the route of an operation and queues, sends or executes it in one step.
 // 2. An operation is answered exactly once, to the rank it came from, by the rank that executes it (I2).
-// 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry
-//    (I3, I4); when an answer has shown that entry to be out of date, the next one is held until the answers
-//    have come.
+// 3. While a worker has an unanswered operation on a key, its next one on that key goes to the same entry
+//    (I3, I4). When an answer has shown that entry to be out of date, the next one is held until the answers
+//    have arrived.
 // 4. While a worker's first operation on a key waits for the lookup of the key's owner, all operations of
-//    that worker on the key wait behind it, in program order, as if the worker made the calls later.
+//    that worker on the key wait after it, in program order, as if the worker made the calls later.
 class Access : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
@@ -59,29 +59,30 @@ class Access : public ProtocolModule {
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
-  // As handle_submission, for a piece of an operation that is being built: begin_piece, when so many items
-  // and joins have been handled before; add_to_piece for at most `most` new items, some at a time, as they
-  // are made; end_piece. All in one step of the engine. Further pieces may follow: the operation stays open.
-  // Throws std::bad_alloc where there is no memory to choose routes: then refuse_piece ends the piece.
+  // Like handle_submission, for a piece of an operation that is being built. begin_piece: `items` and `joins`
+  // have been handled before. add_to_piece: called for at most `most` new items, in parts, as they are made.
+  // end_piece ends the piece. All in one step of the engine. Further pieces may follow: the operation stays
+  // open. Throws std::bad_alloc if memory to choose routes cannot be allocated: then refuse_piece must end
+  // the piece.
   void begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most)
       LAPSE_REQUIRES(progress_role);
-  // As RunRoutes::add.
+  // Like RunRoutes::add.
   void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
       LAPSE_REQUIRES(progress_role) {
     if (piece_.in_runs) routes_.add(items, words);
   }
-  // False where there was no memory to choose routes: the items were answered without being sent, and the
-  // operation has failed.
+  // False if memory to choose routes could not be allocated: the items were answered without being sent, and
+  // the operation has failed.
   bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
-  // In place of end_piece, for an operation that has failed: answers the items, none of which was sent.
+  // Replaces end_piece for an operation that has failed: answers the items, none of which was sent.
   void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
       LAPSE_REQUIRES(progress_role);
-  // Sends packets of at least so many bytes, while an operation is being built.
+  // Sends packets of at least `bytes` bytes while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
-  // True when no operation waits for a route.
+  // True if no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
-  // Executes a queued operation on `content`: the value that has arrived, or whose lease has ended.
+  // Executes a queued operation on `content`: the value has just arrived, or its lease has ended.
   void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
 
@@ -93,35 +94,35 @@ class Access : public ProtocolModule {
   class AnsweredItems;
 
   void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
-  // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
+  // Counts earlier operations on the operation's keys, if still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
-  // `may_look_up`: whether the owner may be read remotely where no location is cached.
+  // `may_look_up`: whether the owner may be read remotely if no location is cached.
   void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
-  // An item of the operation goes to another rank.
+  // Counts an operation of which an item is sent to another rank.
   static void count_remote(OperationState& operation) LAPSE_REQUIRES(progress_role) {
     if (operation.is_remote) return;
     operation.is_remote = true;
     ++operation.table->counters().remote_operations;
   }
-  // Holds an operation of a worker back, and with it all operations that the worker submits on the key.
+  // Holds back an operation of a worker, and with it all later ones of the worker on the key.
   void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
   void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
-  // At a replica of this domain: whether the operation of a worker of the domain, which the main copy has to
-  // execute, waits until the replica's changes can go before it (rule 26).
+  // At a replica of this domain: whether an operation of one of the domain's workers, which the main copy
+  // must execute, waits until the replica's changes can be sent before it (rule 26).
   static bool waits_at_replica(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   // Throws ProtocolError, before anything is applied, unless each record answers an item in flight.
   static void check_answers(OperationState& operation, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
-  // An answer has come with this version of the main copy: a copy in this domain that is older must not be
-  // used by the worker (rule 25).
+  // An answer has arrived with this version of the main copy: the worker must not use an older replica in
+  // this domain (rule 25).
   static void note_version(const OperationState& operation, Key key, std::uint64_t version)
       LAPSE_REQUIRES(progress_role);
-  // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
+  // Queues the operation until the key arrives or its lease ends. False if the lease has ended already.
   bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
 
-  // An operation that came in a message.
+  // Handles an operation that arrived in a message.
   void take(TableShard& table, const OperationPart& part, bool by_home) LAPSE_REQUIRES(progress_role);
   void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
   void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
@@ -130,18 +131,18 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  // As end_piece, when the new items have been joined.
+  // Like end_piece, after the new items have been joined.
   bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
-  // Executes the first keys, while each is local and open, and answers them; returns how many.
+  // Executes and answers the first keys, up to one that is not local and open; returns their number.
   std::uint32_t execute_run(TableShard& table, const OperationPart& first, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
   void handle_run_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
 
-  // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
-  // ProtocolError when it does not wait for the key.
+  // Returns the operation of this rank that `part` belongs to; null if it came from another rank. Throws
+  // ProtocolError if the operation does not wait for the key.
   OperationState* own_operation(const TableShard& table, const OperationPart& part) const
       LAPSE_REQUIRES(progress_role);
 
@@ -152,7 +153,7 @@ class Access : public ProtocolModule {
   OperationSender& sender_;
   KeyHolder& holder_;
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
-  // Of the operation that is being handed in.
+  // The piece that is being submitted.
   struct Piece {
     bool in_runs = false;
     std::size_t first_item = 0;

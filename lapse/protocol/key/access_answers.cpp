@@ -37,7 +37,7 @@ void Access::check_answers(OperationState& operation, const FrameHeader& header,
   OperationPart part;
   part.function = operation.function;
   if (kind == FrameKind::failed_answer) check_failure_length(header, sizeof(AnswerRecord));
-  // Each item is named once: what was seen is marked, until it is answered.
+  // Each item may be named once: marks those that were seen, until they are answered.
   const char* problem = nullptr;
   std::uint32_t seen = 0;
   for (; seen < header.count; ++seen) {

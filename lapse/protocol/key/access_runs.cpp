@@ -1,4 +1,4 @@
-// Access: operations on many keys, in runs of keys that go the same way.
+// Access: operations on many keys, in runs of keys that take the same route.
 #include <bit>
 #include <cstring>
 #include <new>
@@ -43,7 +43,7 @@ void Access::refuse_piece(OperationState& operation, std::size_t first, std::siz
 void Access::answer_unsent(OperationState& operation, std::size_t first) {
   AnsweredItems answered(*this, operation);
   for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
-    // A route may have been chosen.
+    // A route may have been chosen already.
     if (item.in_flight()) {
       answered.add(item, item.sent_to);
     } else {
@@ -61,7 +61,7 @@ bool Access::send_piece(OperationState& operation) {
     return false;
   }
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
-  // The operation may be finished, and gone, with its last item.
+  // The operation may be finished, and freed, with its last item.
   for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
   return true;
 }
@@ -134,7 +134,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   };
   const std::byte* const versions = records + header.count * bytes;
   AnsweredItems answered(*this, operation);
-  // One pass, with as little as possible for each item: it is a part of what a batch costs.
+  // One pass, with as little work per item as possible: it is a part of the cost of a batch.
   const std::uint32_t count = header.count;
   const Domain responder(header.domain);
   const auto mark = [&, item_at, count, responder](auto with_versions) LAPSE_REQUIRES(progress_role) {
@@ -189,7 +189,7 @@ void Access::handle_run(Rank from, const FrameHeader& header, const std::byte* r
       static_cast<std::uint32_t>(header.domain) > OperationState::kIndexBit - header.count) {
     throw ProtocolError("a message holds a run of operations of a wrong length");
   }
-  // The bytes begin at a multiple of 8 and are keys of this process from now on.
+  // The bytes begin at a multiple of 8. From now on, they are read as keys of this process.
   static_assert(sizeof(Key) == sizeof(std::uint64_t) && std::is_trivially_copyable_v<Key>);
   const std::span keys(reinterpret_cast<const Key*>(records), header.count);
   for (const Key key : keys) static_cast<void>(Registry::served_key(table, key.value()));
@@ -211,7 +211,7 @@ void Access::handle_run(Rank from, const FrameHeader& header, const std::byte* r
 std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first, std::span<const Key> keys) {
   const UpdateKernel& rule = table.definition().rule;
   const bool pull = first.kind == OperationKind::pull;
-  // Code of the application may throw: key by key.
+  // Application code may throw, so each key is executed by itself.
   if (!pull && rule.kind() == UpdateRuleKind::custom) return 0;
   const ValueLayout& layout = table.sizes().layout();
   const std::size_t bytes = layout.value_bytes();
@@ -221,7 +221,7 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   const bool has_versions = table.store().may_have_copies();
   header.record_bytes =
       static_cast<std::uint32_t>((pull ? bytes : 0) + (has_versions ? sizeof(std::uint64_t) : 0));
-  // Behind the values, in one block.
+  // After the values, in one block.
   const auto write_versions = [&](std::byte* to, std::span<const Key> of) {
     for (const Key key : of) {
       const std::uint64_t version = table.store().main_version(key);

@@ -1,4 +1,4 @@
-// The items of an operation that are answered together.
+// Items of an operation that are answered together.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Its destructor counts the items and notifies the worker; the operation must not be used afterwards.
+// The destructor counts the items and notifies the worker. The operation must not be used afterwards.
 class Access::AnsweredItems {
  public:
   AnsweredItems(Access& access, OperationState& operation) LAPSE_REQUIRES(progress_role)
@@ -19,26 +19,26 @@ class Access::AnsweredItems {
     if (items_ > 0) operation_.worker->answered(operation_, items_);
   }
 
-  // An item that was executed at once, before it was in flight.
+  // Adds an item that was executed at once, before it was in flight.
   void add_executed(OperationState::Item& item) LAPSE_REQUIRES(progress_role) {
     ++items_;
     item.set_state(OperationState::ItemState::answered);
     if (item.entry != nullptr) UnansweredTable::finish(*item.entry);
   }
-  // An item that was in flight and that `responder` has executed. Its value has been stored.
+  // Adds an item that was in flight and that `responder` has executed. Its value has been stored.
   void add(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
     mark(item, responder);
     finish(item, responder);
   }
-  // The same in two steps. After the first, which may be rolled back, the item counts as answered; returns
-  // whether there is a second one, for which the values of all items have been stored.
+  // add in two steps. After mark, which may be rolled back, the item counts as answered. Returns whether
+  // finish must follow, after the values of all items have been stored.
   bool mark(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
     ++items_;
     if (item.sent_to != responder) operation_.table->remember_location(item.key, responder);
     item.set_state(OperationState::ItemState::answered);
     return item.entry != nullptr;
   }
-  // Those that were marked, so many.
+  // Rolls back the first `items` marked items.
   template <class ItemAt>
   void roll_back(std::uint32_t items, const ItemAt& item_at) LAPSE_REQUIRES(progress_role) {
     for (std::uint32_t i = 0; i < items; ++i) item_at(i).set_state(OperationState::ItemState::in_flight);
@@ -62,10 +62,10 @@ class Access::AnsweredItems {
       return;
     }
     pin = Pin{};
-    // After the key's last operation has been counted, the entry may be reused; held operations count too.
+    // The entry may be reused after the key's last operation has been counted. Held operations count, too.
     const bool holds = !entry.held.empty();
     UnansweredTable::finish(entry);
-    // The route is free: the held operations are submitted in program order.
+    // The route is free: submit the held operations, in program order.
     if (holds) access_.resume(entry, true);
   }
 

@@ -11,7 +11,7 @@ namespace lapse {
 
 namespace {
 
-// It is read after the value: what was read or written is no newer.
+// Read after the value, so that the value read or written is no newer.
 std::uint64_t main_version(const TableShard& table, Key key) {
   return table.store().may_have_copies() ? table.store().main_version(key) : 0;
 }
@@ -27,7 +27,7 @@ std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, c
   return static_cast<std::uint32_t>(bytes);
 }
 
-// As OperationSender::header_of.
+// Like OperationSender::header_of.
 const FrameHeader& Execution::answer_header(FrameKind answer, const TableShard& table,
                                             const OperationPart& part) {
   FrameHeader& header = answer_header_;
@@ -163,7 +163,7 @@ void Execution::execute_uninitialized(TableShard& table, const OperationPart& pa
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind != OperationKind::pull) {
-    // Sparse tables are not shared: the key that has just been created is local.
+    // Sparse tables are not shared: the key that was just created is local.
     static_cast<void>(execute_here(table, part));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     std::memcpy(to, result_.data(), table.value_bytes(part.key));

@@ -16,22 +16,22 @@ namespace lapse {
 
 // Thread safety: the holder of the progress lock.
 //
-// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
-// throws or there is no memory for the key, then with the message of the exception. An operation of this rank
-// is answered by writing to its memory; the caller notifies the worker.
+// Guarantee: every operation is answered exactly once, to the rank it came from (I2). If user code throws or
+// memory for the key cannot be allocated, the answer has the message of the exception. An operation of this
+// rank is answered by writing to its memory; the caller notifies the worker.
 class Execution {
  public:
   Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   // Executes the operation on the key's value and optimizer state in memory, or on an uninitialized key.
-  // Returns false, having done nothing, when the value can no longer be used: a worker of another rank of the
-  // domain has leased the key, or the key, which another rank serves, has left the domain.
+  // Returns false, without effect, if the value can no longer be used: a worker of another rank of the domain
+  // has leased the key, or the key has left the domain (if another rank serves it).
   [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
-  // As execute, for an operation of a worker of this rank, on the domain's copy of the key.
+  // Like execute, for an operation of a worker of this rank on the domain's replica of the key.
   [[nodiscard]] bool execute_on_copy(TableShard& table, const OperationPart& part)
       LAPSE_REQUIRES(progress_role);
-  // Executes the operation on a value and optimizer state that no other thread can access: they have just
-  // arrived, or their lease has just ended.
+  // Executes the operation on a value and optimizer state that no other thread can access, because they have
+  // just arrived or their lease has just ended.
   void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
 
@@ -39,23 +39,23 @@ class Execution {
   static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
 
  private:
-  using Failed = std::unique_ptr<KeyFailure>;  // null: it succeeded
+  using Failed = std::unique_ptr<KeyFailure>;  // null: success
 
   bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
-  // Push, set or call; the result of a call is in result_.
+  // Executes push, set or call; stores the result of a call in result_.
   Failed change(const TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
 
-  // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
-  // the requester has abandoned the operation.
+  // Returns space for a value or result in the answer or, for an operation of this rank, in the requester's
+  // own memory; null if the requester has abandoned the operation.
   std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
       LAPSE_REQUIRES(progress_role);
-  // Bytes of an answer before the row: with the version of the main copy, where the key may have copies.
+  // Bytes of an answer before the row; includes the version of the main copy if the key may have replicas.
   static std::size_t answer_head_bytes(const TableShard& table) {
     return sizeof(AnswerRecord) + (table.store().may_have_copies() ? sizeof(std::uint64_t) : 0);
   }
-  // Notes in the answer before the row which version the operation has left.
+  // Writes the version after the operation into the answer, before the row.
   void write_version(const TableShard& table, const OperationPart& part, std::byte* row,
                      std::uint64_t version) LAPSE_REQUIRES(progress_role);
   // Header of the frame that answers the operation; valid until the next call.
@@ -68,7 +68,7 @@ class Execution {
 
   const Registry& registry_;
   Outbox& outbox_;
-  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);  // what answer_header returned last
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);  // last result of answer_header
   std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
 };
 

@@ -20,14 +20,14 @@ using Unanswered = Replica::Unanswered;
 }  // namespace
 
 void KeyHolder::want(TableShard& table, Key key, Clock::time_point now) {
-  // Other roles note it only: the count has been raised.
+  // In other roles, nothing else is done: the count has been raised.
   if (acquisition(table.store().word(key).role()) != Acquisition::begin || table.is_uninitialized(key))
     return;
   const ManagementPolicy::Wanted step = wants_.step_of(table, key);
   if (step == ManagementPolicy::Wanted::nothing) return;
-  // An intent never fails a job: where there is no room, the key stays where it is.
+  // An intent never fails a job: if out of memory, the key stays where it is.
   if (!table.has_room_for_wanted()) return KeyWants::decline(table, key);
-  // A table without copies can only be relocated.
+  // A table without replicas can only relocate keys.
   if (step == ManagementPolicy::Wanted::announce && table.copies() != nullptr)
     return announce(table, key, now);
   if (relocation_.begin(table, key, Waiter(), now)) KeyWants::decline(table, key);
@@ -93,7 +93,7 @@ void KeyHolder::send_queue(TableShard& table, Key key, std::uint32_t number, Clo
   const std::uint32_t arrival = copies.replicas().at(number).arrival;
   KeyQueue& queue = table.arrivals().queue(arrival);
   if (queue.counts().operations == 0) return;
-  // The home path is in order: the delta is merged before the first operation is executed.
+  // The path via the home keeps the order: the delta is merged before the first operation is executed.
   deltas_.send_delta(table, key, number,
                      messages_.path_to_owner(table, key, copies.replicas().at(number).owner, Entry::home));
   struct Send {
@@ -104,7 +104,7 @@ void KeyHolder::send_queue(TableShard& table, Key key, std::uint32_t number, Clo
       holder.sender_.forward_to_home(table, part);
     }
     void forward(const KeyQueue::CopyMessage&) {
-      throw ProtocolError("a message about copies waits at a replica");
+      throw ProtocolError("a message about replicas waits at a replica");
     }
     void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
   } send{*this, table};
@@ -138,7 +138,7 @@ void KeyHolder::take_snapshot(TableShard& table, const VersionRecord& record, co
   copies.take_room(replica);
   const Slot slot{replica.slot, false};
   std::byte* const to = table.store().address(slot);
-  // A REFRESH may have overtaken it.
+  // A REFRESH may have overtaken the snapshot.
   if (SlotHead::version_of(to) < record.version()) {
     std::memcpy(to, content, table.content_bytes(key));
     SlotHead::set_version(to, record.version());
@@ -253,10 +253,10 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
     struct Collect {
       std::vector<LeaseAsker>& askers;
       void forward(const OperationPart&) {
-        throw ProtocolError("an operation waits for a copy that is gone");
+        throw ProtocolError("an operation waits for a replica that is gone");
       }
       void forward(const KeyQueue::CopyMessage&) {
-        throw ProtocolError("a message waits for a copy that is gone");
+        throw ProtocolError("a message waits for a replica that is gone");
       }
       void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
     };
@@ -269,7 +269,7 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
   if (acquisition(table.store().word(key).role()) != Acquisition::begin) return;
   if (localize || wanted) {
     if (relocation_.begin(table, key, Waiter(), now) && localize)
-      throw ProtocolError("the room of a copy is not enough for the value");
+      throw ProtocolError("the space of a replica is too small for the value");
   } else if (KeyWants::wants(table, key)) {
     want(table, key, now);
   }

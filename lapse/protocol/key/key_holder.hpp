@@ -1,4 +1,4 @@
-// What the holder of a replica does: on the table of its replicas.
+// The holder's side of replication: acts on the table of its replicas.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ namespace lapse {
 
 class KeyRelocation;
 
-// Keys that this rank serves, from the domain's first want to the end of its replica.
+// Handles keys that this rank serves, from the domain's first want to the end of its replica.
 //
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
 // 1. At most one ON, DELTA or OFF of a domain about a key is unanswered; LOCALIZE waits for it, too.
-// 2. Without credit (Credits) a DELTA is sent only ahead of operations.
+// 2. Without credit (Credits), a DELTA is sent only if operations follow it.
 class KeyHolder {
  public:
   using Clock = ArrivalTable::Clock;
 
-  // `relocation` is used when the rank's protocol is complete.
+  // `relocation` is used only once the rank's protocol is complete.
   KeyHolder(Rank self, ReplicaMessages& messages, ReplicaDeltas& deltas, const KeyWants& wants,
             KeyOwner& owner, OperationSender& sender, LeaseTurns& lease_turns, KeyRelocation& relocation)
       : self_(self),
@@ -42,19 +42,19 @@ class KeyHolder {
         lease_turns_(lease_turns),
         relocation_(relocation) {}
 
-  // The domain begins, or ceases, to want the key (rules 12, 17).
+  // The domain begins (want) or ceases (unwant) to want the key (rules 12, 17).
   void want(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void unwant(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // A worker of the domain localizes a key of which this domain has a replica's record (rule 20); `waiter`,
-  // if there is one, will be notified.
+  // A worker of the domain localizes a key of which this domain has a replica's record (rule 20). Notifies
+  // `waiter`, if any.
   void localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // An operation that was queued at a replica (rule 26) is sent on as soon as that is possible.
+  // Sends on an operation that was queued at a replica (rule 26) as soon as possible.
   void queued(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     advance(table, key, now);
   }
 
-  // --- what the owner sends
+  // --- messages of the owner
 
   void take_snapshot(TableShard& table, const VersionRecord& record, const std::byte* content, Domain owner,
                      Clock::time_point now) LAPSE_REQUIRES(progress_role);
@@ -68,13 +68,13 @@ class KeyHolder {
 
  private:
   void announce(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Nothing is unanswered any more: rules 26 and 17.
+  // Continues when nothing is unanswered any more: rules 26 and 17.
   void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void send_queue(TableShard& table, Key key, std::uint32_t number, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void upgrade(TableShard& table, Key key, std::uint32_t number, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // The replica's record is closed, and the key is absent: localizes that wait for the key begin.
+  // Closes the replica's record and makes the key absent. Localizes that wait for the key begin.
   void close(TableShard& table, Key key, std::uint32_t number, bool localize, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 

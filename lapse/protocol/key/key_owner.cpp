@@ -24,8 +24,9 @@ bool KeyOwner::with_main(TableShard& table, Key key, std::byte* content, F&& f) 
 Member& KeyOwner::member(const TableShard& table, Key key, MainCopy* main, Domain domain) const {
   Member* const found = main == nullptr ? nullptr : main->find(domain);
   if (found == nullptr) {
-    throw ProtocolError(fmt::format("domain {} holds no copy of key {} of table '{}', which domain {} owns",
-                                    domain.value(), key.value(), table.name(), table.self_domain().value()));
+    throw ProtocolError(
+        fmt::format("domain {} holds no replica of key {} of table '{}', which domain {} owns",
+                    domain.value(), key.value(), table.name(), table.self_domain().value()));
   }
   return *found;
 }
@@ -39,7 +40,7 @@ void KeyOwner::take(TableShard& table, Key key, const CopyMessage& message, bool
         return take_at_main(table, key, message, {}, nullptr, now);
       case Route::Action::queue: {
         const auto record = table.arrival_record(key, now);
-        // A sync may ask while it waits here, and be answered without it.
+        // While the message waits here, a sync may be requested and answered without it.
         CopyMessage waiting = message;
         waiting.awaited = true;
         if (record) table.arrivals().queue(*record).push(waiting, now);
@@ -53,8 +54,8 @@ void KeyOwner::take(TableShard& table, Key key, const CopyMessage& message, bool
       case Route::Action::illegal:
         break;
     }
-    throw ProtocolError(
-        fmt::format("misrouted: a message about copies of key {} of table '{}'", key.value(), table.name()));
+    throw ProtocolError(fmt::format("misrouted: a message about replicas of key {} of table '{}'",
+                                    key.value(), table.name()));
   });
 }
 
@@ -65,7 +66,7 @@ void KeyOwner::take_drained(TableShard& table, Key key, const CopyMessage& messa
 
 bool KeyOwner::take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot,
                             std::byte* content, Clock::time_point now) {
-  // The home of a sparse key may be asked about one that has no value yet: it has no copies, either.
+  // The home of a sparse key may get ON for a key that has no value yet. Such a key has no replicas, either.
   if (content == nullptr && message.kind != FrameKind::on && !table.store().word(key).is_owner())
     ReplicaMessages::throw_unexpected(table, key, message.kind == FrameKind::delta ? "DELTA" : "OFF");
   switch (message.kind) {
@@ -95,7 +96,7 @@ void KeyOwner::close_main(TableShard& table, Key key, std::byte* content) {
   refreshes_.close_record(table, number);
   SlotHead::of(content).record = SlotHead::kNoRecord;
   copies.keys().unreplicate(key);
-  // A slot without copies must have no mark: it may be released at any time.
+  // A slot without replicas must have no mark: it may be released at any time.
   copies.keys().clear_mark(key);
 }
 
@@ -195,7 +196,7 @@ bool KeyOwner::take_off(TableShard& table, Key key, const CopyMessage& message, 
   std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
   member(table, key, copies.main(key, value), message.from);
   if (message.delta_bytes != 0 && !merge(table, key, message, content)) return false;
-  // Without a delta the lease is tested here, before anything has changed.
+  // Without a delta, the lease is checked here, before anything is changed.
   if (message.delta_bytes == 0 && content == nullptr && table.store().word(key).leased()) return false;
   MainCopy& main = *copies.main(key, value);
   main.remove(message.from);
@@ -209,7 +210,7 @@ bool KeyOwner::take_off(TableShard& table, Key key, const CopyMessage& message, 
 }
 
 void KeyOwner::check(TableShard& table, Key key, std::byte* content) {
-  // Also where a lease has begun: its end is not always seen here, and the offer waits for it.
+  // Also if a lease has begun: this rank does not always see its end, and the offer waits for it.
   if (content == nullptr) content = table.copies()->keys().content(key);
   MainCopy* const main = table.copies()->main(key, content);
   if (main == nullptr || main->size() != 1 || KeyWants::wants(table, key)) return;

@@ -1,4 +1,4 @@
-// What the owner of a replicated key does: on the records of main copies.
+// The owner's side of replication: acts on the records of main copies.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace lapse {
 
-// Takes what holders send to the owner of a key that this rank serves.
+// Handles the messages of holders to the owner of a key that this rank serves.
 //
 // Thread safety: the holder of the progress lock.
 //
@@ -30,10 +30,10 @@ class KeyOwner {
            MainRefreshes& refreshes)
       : registry_(registry), router_(router), messages_(messages), wants_(wants), refreshes_(refreshes) {}
 
-  // ON, DELTA or OFF, wherever the owner is (rule 2).
+  // Handles ON, DELTA or OFF, wherever the owner is (rule 2).
   void take(TableShard& table, Key key, const CopyMessage& message, bool by_home, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // The same from the queue of a key that is being drained.
+  // Like take, from the queue of a key that is being drained.
   void take_drained(TableShard& table, Key key, const CopyMessage& message, Slot slot, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   // A queued operation has changed the value (rule 4).
@@ -46,7 +46,7 @@ class KeyOwner {
   void check(TableShard& table, Key key, std::byte* content = nullptr) LAPSE_REQUIRES(progress_role);
 
  private:
-  // --- `content`: as for check; false where the key is leased
+  // --- `content`: see check. Each returns false if the key is leased.
 
   bool take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot, std::byte* content,
                     Clock::time_point now) LAPSE_REQUIRES(progress_role);
@@ -56,14 +56,14 @@ class KeyOwner {
                   Clock::time_point now) LAPSE_REQUIRES(progress_role);
   bool take_off(TableShard& table, Key key, const CopyMessage& message, std::byte* content)
       LAPSE_REQUIRES(progress_role);
-  // Adds the delta, if there is one, to the main copy, and marks its holders.
+  // Adds the delta, if any, to the main copy, and marks its holders.
   bool merge(TableShard& table, Key key, const CopyMessage& message, std::byte* content)
       LAPSE_REQUIRES(progress_role);
-  // The main copy has a record from now on, and its version is raised.
+  // Gives the main copy a record, and raises its version.
   bool open_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
-  // The main copy has lost its last holder.
+  // Called when the main copy has lost its last holder.
   void close_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
-  // Calls f(content) with the value to itself.
+  // Calls f(content) with exclusive access to the value.
   template <class F>
   static bool with_main(TableShard& table, Key key, std::byte* content, F&& f) LAPSE_REQUIRES(progress_role);
   Member& member(const TableShard& table, Key key, MainCopy* main, Domain domain) const

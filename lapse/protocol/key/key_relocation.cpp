@@ -16,7 +16,7 @@ std::uint64_t nanoseconds(std::chrono::nanoseconds duration) {
   return static_cast<std::uint64_t>(duration.count());
 }
 
-// True when the key is in flight to this domain; false when the key is local and its lease is ending.
+// True if the key is in flight to this domain; false if the key is local and its lease is ending.
 bool is_arriving(const TableShard& table, Key key) {
   return acquisition(table.store().word(key).role()) == Acquisition::join;
 }
@@ -70,7 +70,7 @@ std::unique_ptr<KeyFailure> KeyRelocation::begin(TableShard& table, Key key, Wai
 void KeyRelocation::request(TableShard& table, Key key, Clock::time_point now) {
   const Domain home = table.definition().homes.home(key);
   if (home == table.self_domain()) {
-    // A key that has left its home exists.
+    // The key exists, because it has left its home.
     instruct_owner(table, key, home, table.relocate(key, home), now);
     return;
   }
@@ -198,7 +198,7 @@ void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, cons
 
 class KeyRelocation::Drain {
  public:
-  // `refusal`: why no value comes to `slot`, null where one has come.
+  // `refusal`: the reason why no value arrives in `slot`; null if one has arrived.
   Drain(KeyRelocation& relocation, TableShard& table, Key key, Slot slot, Clock::time_point now,
         const KeyFailure* refusal = nullptr)
       : relocation_(relocation), table_(table), key_(key), slot_(slot), now_(now), refusal_(refusal) {}

@@ -1,4 +1,4 @@
-// Moving one key: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
+// Moves one key: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@
 
 namespace lapse {
 
-// At the home: throws ProtocolError where the domain that localizes the key owns it.
+// At the home: throws ProtocolError if the domain that localizes the key already owns it.
 void check_requester(const TableShard& table, Key key, Domain requester, Domain owner);
 
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
-// 1. The home orders all relocations of a key: changing its table and instructing the old owner are one step.
+// 1. The home orders all relocations of a key: it changes its table and instructs the old owner in one step.
 // 2. The queue of a key that arrives is drained, in order, before its slot word gets the role owner (I3).
-// 3. An INSTRUCT that reaches an arriving key queues with the operations; when its turn comes, the value is
-//    transferred, and the operations queued behind it are forwarded to the home, in order.
+// 3. An INSTRUCT that reaches an arriving key queues with the operations. When its turn comes, the value is
+//    transferred, and the operations queued after it are forwarded to the home, in order.
 // 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
 // 5. At every moment at most one domain owns a key (I1): the old owner makes it absent in the step that
 //    appends the TRANSFER.
-// 6. A key that is arriving has room for its value already: a value that comes is never without memory.
-// 7. Where the home cannot make a key, it changes nothing and answers LOCALIZE with REFUSE. The requester
+// 6. An arriving key has memory for its value already: an arriving value never needs an allocation.
+// 7. If the home cannot create a key, it changes nothing and answers LOCALIZE with REFUSE. The requester
 //    becomes absent, sends the queued operations to the home, in order, and fails what waits for the key. No
-//    INSTRUCT is queued then: the home sends one to domains only to which it has given the key.
+//    INSTRUCT is queued then: the home sends one only to domains to which it has given the key.
 class KeyRelocation {
  public:
   using Clock = ArrivalTable::Clock;
@@ -50,34 +50,33 @@ class KeyRelocation {
 
   // --- at the requester
 
-  // Localizes a key that this rank serves. True when the key is local; otherwise `waiter` will be notified.
+  // Localizes a key that this rank serves. True if the key is local; otherwise `waiter` will be notified.
   bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // As localize; notifies the waiter where the key is local.
+  // Like localize, except that it also notifies the waiter if the key is local.
   void localize_for(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // Requests an absent key that this rank serves; `waiter`, if there is one, is notified when it has arrived.
-  // Where this rank has no room for the key, returns the failure: nothing has changed, and `waiter` is the
-  // caller's.
+  // Requests an absent key that this rank serves; notifies `waiter`, if any, when it has arrived. If this
+  // rank cannot allocate memory for the key, returns the failure: nothing has changed, and the caller keeps
+  // `waiter`.
   [[nodiscard]] std::unique_ptr<KeyFailure> begin(TableShard& table, Key key, Waiter waiter,
                                                   Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Sends LOCALIZE, or makes this domain the owner where it is the home: for a key that is arriving, or
-  // upgrading.
+  // For a key that is arriving or upgrading: sends LOCALIZE or, at the home, makes this domain the owner.
   void request(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Drains the queue of a key's arrival record. The value is stored in `slot`; no worker can access it before
+  // Drains the queue of a key's arrival record. `slot` stores the value; no worker can access it before
   // draining has left the key open, leased or transferred.
   void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
-  // --- what other ranks send about a key that this rank serves
+  // --- messages of other ranks about a key that this rank serves
 
-  // At the home: the request of another domain, which is refused where the key cannot be made.
+  // At the home: handles the request of another domain; refuses it if the key cannot be created.
   void take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   // At the old owner.
   void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // At the new owner; `moved`: what stands behind the record.
+  // At the new owner. `moved`: the bytes after the record.
   void arrive(TableShard& table, const TransferRecord& record, const std::byte* moved, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   // At the requester: the home has refused the key.
@@ -87,18 +86,18 @@ class KeyRelocation {
  private:
   class Drain;
 
-  // At the home: the second half of the step that has changed its table.
+  // At the home: the second half of the step that changes its table.
   void instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
                       Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // After draining: publishes the key, open or leased, and notifies the waiters.
   void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease)
       LAPSE_REQUIRES(progress_role);
-  // After the value was transferred: notifies the waiters, and begins the pending re-localizes.
+  // After the value was transferred: notifies the waiters and begins the pending re-localizes.
   void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
-  // Appends a TRANSFER. fill(std::byte*) writes value and rule state into it, and then makes the slot word
-  // absent. The TRANSFER is not sent when fill returns false, or throws while the key is still local.
+  // Appends a TRANSFER. fill(std::byte*) writes value and rule state into it and then makes the slot word
+  // absent. If fill returns false, or throws while the key is still local, the TRANSFER is not sent.
   template <class Fill>
   bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill)
       LAPSE_REQUIRES(progress_role);

@@ -1,4 +1,4 @@
-// The parts that replicate one key, put together.
+// Combines the parts that replicate one key.
 #pragma once
 
 #include "lapse/directory/router.hpp"
@@ -14,12 +14,12 @@
 
 namespace lapse {
 
-// A domain is the holder of some keys and the owner of others, and a key that moves changes that.
+// A domain is a holder of some keys and the owner of others; this changes when a key moves.
 //
 // Thread safety: the holder of the progress lock.
 struct KeyReplication {
-  // Here alone a part is given another one that is made later: `relocation`, which localizes keys for the
-  // holder and moves replicated keys through `transfer`.
+  // Only here, a part gets a reference to a later one: `relocation`, which localizes keys for the holder and
+  // moves replicated keys through `transfer`.
   KeyReplication(const Registry& registry, Outbox& outbox, const Router& router, OperationSender& sender,
                  LeaseTurns& lease_turns, KeyRelocation& relocation)
       : messages(registry.ranks(), outbox, router),

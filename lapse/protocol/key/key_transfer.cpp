@@ -105,7 +105,7 @@ bool KeyTransfer::give_up(TableShard& table, Key key, const KeyQueue::Instruct& 
     const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
     const auto fill = [&](std::byte* value) {
       progress_role.assert_held();  // Called in place.
-      // A worker may have written since: its change must reach the members first.
+      // A worker may have written since: its change must reach the holders first.
       if (leaving.main && copies.keys().is_marked(slot)) return false;
       leave(table, key, instruct, leaving, value);
       return true;

@@ -1,4 +1,4 @@
-// Which keys the domain wants, and what the policy says about them.
+// The keys that the domain wants, and the policy for them.
 #pragma once
 
 #include "lapse/core/progress_role.hpp"
@@ -9,18 +9,18 @@
 
 namespace lapse {
 
-// Thread safety: the holder of the progress lock; set_policy between phases.
+// Thread safety: the holder of the progress lock; set_policy: between phases.
 class KeyWants {
  public:
-  // The policy outlives its use. Without one: announce, and offer.
+  // The policy must outlive its use. The default announces keys and offers them.
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
 
-  // Whether the domain wants the key, and has not been refused a replica.
+  // Whether the domain wants the key and has not been refused a replica.
   static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
-  // There is no room for a replica of a key that the domain wants: the key stays where it is.
+  // Leaves a key that the domain wants where it is, because there is no memory for a replica.
   static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
-  // What is done about an absent key that the domain begins to want.
+  // Returns what to do about an absent key that the domain begins to want.
   ManagementPolicy::Wanted step_of(const TableShard& table, Key key) const LAPSE_REQUIRES(progress_role) {
     if (policy_ == nullptr) return ManagementPolicy::Wanted::announce;
     const TableCopies* const copies = table.copies();
@@ -31,7 +31,7 @@ class KeyWants {
     return policy_ == nullptr ||
            policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
   }
-  // Whether an owner that wants the key keeps a replica when it gives it away.
+  // Whether an owner that wants the key keeps a replica when it gives the key away.
   bool keeps(const TableShard& table, Key key) const {
     return policy_ == nullptr || policy_->keeps(table.id(), key);
   }

@@ -1,4 +1,4 @@
-// The turns of lease requests that were queued for keys.
+// Collects the queued lease requests whose turn has come.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@
 
 namespace lapse {
 
-// Collected while queues are drained, when the keys must not be used yet, and taken at the end of the engine
-// turn by the module of leases.
+// Filled while queues are drained, when the keys must not be used yet. The lease module takes the turns at
+// the end of the engine turn.
 //
-// Thread safety: the holder of the progress lock; set_listener before the first message.
+// Thread safety: the holder of the progress lock; set_listener: before the first message.
 class LeaseTurns {
  public:
-  // A queued request is served: the key is leased to it, or cannot be, or the request must be repeated.
+  // The outcome for a queued request: the key is leased to it, or cannot be, or the request must be repeated.
   struct Turn {
     LeaseAsker asker;
     TableShard* table;
@@ -40,7 +40,7 @@ class LeaseTurns {
   void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
     add({.asker = asker, .table = &table, .key = key, .granted = false});
   }
-  // The key cannot come to the domain: the request has failed.
+  // The domain cannot get the key: the request has failed.
   void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure)
       LAPSE_REQUIRES(progress_role) {
     add({.asker = asker,

@@ -1,4 +1,4 @@
-// Notifies workers that keys which they localized have arrived, or will not come.
+// Notifies workers that keys that they localized have arrived, or will not arrive.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lapse {
 
-// How many keys of a localize have arrived in the domain, or were there already.
+// How many keys of a localize have arrived in the domain or were already there.
 struct LocalizeAnswerRecord {
   std::uint32_t keys = 0;
 };
@@ -26,9 +26,9 @@ class LocalizeAnswers final : public ProtocolModule {
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
-  // Notifies the waiter, if there is one, that `keys` of the keys that it localized have arrived.
+  // Notifies the waiter, if any, that `keys` of the keys that it localized have arrived.
   void notify(Waiter waiter, std::uint32_t keys = 1) LAPSE_REQUIRES(progress_role);
-  // Notifies the waiter, if there is one, that a key that it localized will not come.
+  // Notifies the waiter, if any, that a key that it localized will not arrive.
   void fail(Waiter waiter, const TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }

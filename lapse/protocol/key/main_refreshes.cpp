@@ -47,7 +47,7 @@ void MainRefreshes::send_refreshes(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   MainCopy& main = copies.mains().at(number);
   for (Member& to : main.members()) {
-    // Its lease may take long; its end lists the key again.
+    // A lease may take long; its end lists the key again.
     if (to.dirty && !refresh_in_turn(table, number, to, nullptr)) return copies.mains().list(number);
   }
 }
@@ -78,7 +78,7 @@ bool MainRefreshes::send_last_refreshes(TableShard& table, std::uint32_t number,
 void MainRefreshes::refresh_after_lease(TableShard& table, std::uint32_t number, Clock::time_point now) {
   MainCopies& mains = table.copies()->mains();
   mains.list(number);
-  // Where the lease has ended meanwhile, in memory, there is nothing to wait for.
+  // If the lease has ended in memory meanwhile, there is nothing to wait for.
   if (!table.arrival_record(mains.at(number).key(), now)) send_refreshes(table, number);
 }
 
@@ -118,7 +118,7 @@ void MainRefreshes::send_backlog(Clock::time_point now) {
 }
 
 void MainRefreshes::close_record(TableShard& table, std::uint32_t number) {
-  // The number may be used again: a backlog that had it would look at another main copy, in vain.
+  // The number may be reused: a backlog that keeps it would check another main copy, in vain.
   backlog_.remove(table.id(), number);
   table.copies()->mains().close(number);
 }

@@ -31,7 +31,7 @@ std::uint32_t OperationSender::operation_bytes(const TableShard& table, const Op
 }
 
 // Consecutive records often have equal headers. The last header is kept and compared field by field: a header
-// that has just been written in pieces is slow to read as a whole.
+// just written in pieces is slow to read as a whole.
 const FrameHeader& OperationSender::header_of(const TableShard& table, const OperationPart& part,
                                               bool by_home) {
   FrameHeader& header = header_;
@@ -73,7 +73,7 @@ void OperationSender::send(TableShard& table, const OperationPart& part, const R
 }
 
 void OperationSender::forward_to_home(TableShard& table, const OperationPart& part) {
-  // The key is absent now, so this rank decides as for any operation that came from another rank.
+  // The key is absent now, so this rank routes the operation like one from another rank.
   ++table.counters().forwarded;
   const Route route = router_.route_received(table.view(part.key), false);
   if (route.action != Route::Action::send) throw_misrouted(table, part);

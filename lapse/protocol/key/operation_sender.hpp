@@ -18,7 +18,7 @@ class OperationSender {
  public:
   OperationSender(Outbox& outbox, const Router& router) : outbox_(outbox), router_(router) {}
 
-  // Along a route that sends.
+  // Sends the operation along a route of action send.
   void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
   // Sends a queued operation to the key's home, after the key has left this domain. Throws ProtocolError if
   // this domain has the key.
@@ -37,7 +37,7 @@ class OperationSender {
 
   Outbox& outbox_;
   const Router& router_;
-  FrameHeader header_ LAPSE_GUARDED_BY(progress_role);  // what header_of returned last
+  FrameHeader header_ LAPSE_GUARDED_BY(progress_role);  // last result of header_of
 };
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// Who owns a key, read in the memory of its home without the home's help.
+// Reads a key's owner from the memory of its home, without involving the home.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,19 @@
 
 namespace lapse {
 
-// The reads in flight, each for one worker and key. The owner that is read may be out of date when the read
+// Each read in flight is for one worker and key. The owner that is read may be out of date when the read
 // finishes. It is used like any cached location: it fills the key's hint, and a wrong hint costs a hop.
 //
 // Thread safety: the holder of the progress lock.
 class OwnerLookups {
  public:
-  // `reads`: null where no rank can read from another; then begin is not called.
+  // `reads`: null if no rank can read from another; then begin must not be called.
   explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
-  // Reads the key's owner. `waiting` holds the worker's operations on the key meanwhile.
+  // Starts reading the key's owner. Meanwhile, `waiting` holds the worker's operations on the key.
   void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
-  // A read has finished: stores the owner as the key's hint, if it has none. Returns its entry.
+  // Called when a read has finished: stores the owner as the key's hint, if it has none. Returns the entry
+  // that waits.
   UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:

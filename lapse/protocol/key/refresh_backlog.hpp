@@ -1,4 +1,4 @@
-// REFRESHes that wait until the rank that they go to has handled earlier ones.
+// REFRESHes that wait until their destination has handled earlier ones (backpressure).
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace lapse {
 
-// For each other rank:
-// - the main copies with a member there that is dirty and that no round will visit. When the rank has credit
-//   again, the member is sent the value of that time. Main copies take turns.
+// Stores for each other rank:
+// - the main copies with a dirty holder there that no round will visit. When the rank has credit again, the
+//   holder is sent the value of that time. Main copies take turns.
 // - the last REFRESH of each key whose main copy has left meanwhile, as it was then. The new owner does not
-//   know of it: a TRANSFER carries no news. A later REFRESH of the same key takes its place: they have no
-//   order, and the receiver would drop the earlier one if it came last.
+//   know of it: a TRANSFER carries no changes. A later REFRESH of the same key replaces it: they have no
+//   order, and the receiver would drop the earlier one if it arrived last.
 // So what waits for a rank is bounded by the keys of which it holds replicas, however long it does not run.
 //
 // Pure. Thread safety: the holder of the progress lock.
@@ -35,13 +35,13 @@ class RefreshBacklog {
 
   bool has_mains(Rank to) const { return of_[to.index()].mains > 0; }
   void add(Rank to, TableId table, std::uint32_t number);
-  // The record is closed.
+  // Called when the record is closed.
   void remove(TableId table, std::uint32_t number);
   struct Main {
     TableId table;
     std::uint32_t number;
   };
-  // Takes the next one; nullopt where there is none.
+  // Removes and returns the next one; nullopt if there is none.
   std::optional<Main> take(Rank to);
 
   // --- REFRESHes of main copies that have left
@@ -51,9 +51,9 @@ class RefreshBacklog {
     std::vector<std::byte> record;
   };
   bool has_parked(Rank to) const { return !of_[to.index()].parked.empty(); }
-  // Keeps the record; false where it takes the place of an earlier one, with that one's header.
+  // Keeps the record. False if it replaces an earlier one, whose header it keeps.
   bool park(Rank to, Key key, Parked parked);
-  // Takes one, of which there must be one.
+  // Removes and returns a parked record. Requires has_parked(to).
   Parked take_parked(Rank to);
 
  private:

@@ -44,7 +44,7 @@ bool ReplicaDeltas::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
-  // Nothing queues at a replica of which nothing is unanswered: advance sends the queue at once (rule 26).
+  // Nothing queues at a replica that has no unanswered message: advance sends the queue at once (rule 26).
   if (replica.unanswered == Unanswered::nothing && table.store().word(key).role() == Role::replica) {
     const Path path = messages_.path_to_owner(table, key, replica.owner, Entry::any);
     if (messages_.credits().has(path.to, awaited_)) {

@@ -1,4 +1,4 @@
-// The changes of a domain's replicas, on their way to the owners: DELTA and OFF.
+// Sends the changes of a domain's replicas to the owners: DELTA and OFF.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lapse {
 
-// Where this domain holds a replica, of which nothing is unanswered. `number`: of the replica's record.
+// All calls require that this domain holds a replica without an unanswered message. `number`: of its record.
 //
 // Thread safety: the holder of the progress lock.
 // Guarantee: a delta is never dropped; it is merged into the main copy before the slot of the replica is
@@ -25,14 +25,14 @@ class ReplicaDeltas {
   // False if the replica has not changed: nothing is sent.
   bool send_delta(TableShard& table, Key key, std::uint32_t number, const Path& path)
       LAPSE_REQUIRES(progress_role);
-  // A round (rule 21). False if the changes cannot be sent yet: then the record is marked.
+  // Called in a round (rule 21). False if the changes cannot be sent yet: then the record is marked.
   bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
-  // OFF, with the last changes: the replica is closing.
+  // Sends OFF, with the last changes: the replica is closing.
   void drop(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
   // Whether a sync of this rank waits for the answers to its DELTAs.
   void set_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { awaited_ = awaited; }
-  // Whether changes could not be sent for want of credit since the last call.
+  // Whether a lack of credit has prevented the sending of changes since the last call.
   bool take_waits_for_credit() LAPSE_REQUIRES(progress_role) {
     return std::exchange(waits_for_credit_, false);
   }

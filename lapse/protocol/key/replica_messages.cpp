@@ -11,7 +11,7 @@
 namespace lapse {
 
 void ReplicaMessages::throw_unexpected(const TableShard& table, Key key, std::string_view message) {
-  throw ProtocolError(fmt::format("{} for key {} of table '{}' has come to domain {}, where it is {}",
+  throw ProtocolError(fmt::format("{} for key {} of table '{}' has arrived at domain {}, where it is {}",
                                   message, key.value(), table.name(), table.self_domain().value(),
                                   role_name(table.store().word(key).role())));
 }
@@ -44,13 +44,13 @@ void ReplicaMessages::send_record(TableShard& table, FrameKind kind, Key key, Do
 
 void ReplicaMessages::forward_to_home(TableShard& table, Key key, const CopyMessage& message) {
   const Route route = router_.route_received(table.view(key), false);
-  if (route.action != Route::Action::send) throw_unexpected(table, key, "a message about copies");
+  if (route.action != Route::Action::send) throw_unexpected(table, key, "a message about replicas");
   const std::size_t body = message.kind == FrameKind::on ? sizeof(CopyRecord) : sizeof(DeltaRecord);
   const Rank to = table.serving_rank(key, route.to);
   const std::size_t bytes = body + padded_bytes(message.delta_bytes);
   std::byte* const record =
       outbox_.append(to, copy_header(message.kind, table, message.from, bytes, route.by_home));
-  // Without credit as well: it was sent with credit, and each domain has one DELTA of a key in flight.
+  // No credit is needed: it was sent with credit, and each domain has one DELTA of a key in flight.
   if (message.kind == FrameKind::delta) credits_.add_sent(to, bytes);
   const DeltaRecord head{key.value(), (message.bit ? DeltaRecord::kBit : 0) | DeltaRecord::kAwaited};
   std::memcpy(record, &head, body);

@@ -1,4 +1,4 @@
-// The messages between the holders of replicas and the owner of the main copy.
+// Messages between the holders of replicas and the owner of the main copy.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class ReplicaMessages {
   ReplicaMessages(std::int32_t ranks, Outbox& outbox, const Router& router)
       : outbox_(outbox), router_(router), credits_(ranks) {}
 
-  // Where a message to the owner enters: at the home, or, if that is allowed, where the owner was last.
+  // Where a message to the owner enters: at the home or, if allowed, at the last known owner.
   enum class Entry : std::uint8_t { home, any };
   struct Path {
     Rank to;
@@ -34,7 +34,7 @@ class ReplicaMessages {
       LAPSE_REQUIRES(progress_role);
   std::byte* append_to_owner(TableShard& table, FrameKind kind, const Path& path, std::size_t bytes)
       LAPSE_REQUIRES(progress_role);
-  // A message that consists of the key alone, to any domain.
+  // Sends a message that consists of the key alone to any domain.
   void send_record(TableShard& table, FrameKind kind, Key key, Domain to, std::uint16_t flags = 0)
       LAPSE_REQUIRES(progress_role);
   void forward_to_home(TableShard& table, Key key, const CopyMessage& message) LAPSE_REQUIRES(progress_role);
@@ -43,7 +43,7 @@ class ReplicaMessages {
   Credits& credits() LAPSE_REQUIRES(progress_role) { return credits_; }
   Outbox& outbox() { return outbox_; }
 
-  // The role of the key does not fit the message.
+  // Throws ProtocolError: the role of the key does not fit the message.
   [[noreturn]] static void throw_unexpected(const TableShard& table, Key key, std::string_view message);
 
  private:

@@ -19,7 +19,7 @@ std::uint64_t nanoseconds_of(std::chrono::nanoseconds time) {
 void note_read(TableShard& table, Key key, Replica::Clock::time_point at) {
   if (direct_access(table.store().word(key).role(), false) != DirectAccess::copy) return;
   Replica& replica = table.copies()->replica(key);
-  // Beyond this, only the times of reads count.
+  // Reads beyond this count only by their times.
   if (replica.reads < std::numeric_limits<decltype(replica.reads)>::max()) ++replica.reads;
   TableCounters& counters = table.counters();
   const std::uint64_t nanoseconds = nanoseconds_of(at - replica.refreshed);

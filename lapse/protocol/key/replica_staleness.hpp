@@ -1,4 +1,4 @@
-// How old replicas are when workers read them, and when they are refreshed.
+// Measures how old replicas are when workers read them and when they are refreshed.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace lapse {
 
-// A worker has read the domain's replica of the key, at that time: counts its age, as far as it is known.
+// Counts the age of the domain's replica of the key, as far as it is known, when a worker read it at `at`.
 void note_read(TableShard& table, Key key, Replica::Clock::time_point at) LAPSE_REQUIRES(progress_role);
 
-// A REFRESH brings the replica forward by `missed` versions.
+// Counts a REFRESH that brings the replica forward by `missed` versions.
 void count_refresh(TableShard& table, Replica& replica, std::uint64_t missed, Replica::Clock::time_point now)
     LAPSE_REQUIRES(progress_role);
 

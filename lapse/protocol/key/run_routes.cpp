@@ -10,7 +10,7 @@
 namespace lapse {
 
 namespace {
-constexpr std::size_t kFew = 4;  // fewer items are not worth a pass of their own for their homes
+constexpr std::size_t kFew = 4;  // for fewer items, a separate pass for their homes does not pay
 }  // namespace
 
 void RunRoutes::begin(const OperationState& operation, std::size_t first, std::size_t most) {

@@ -69,12 +69,12 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
           part_[plain++] = key;
           break;
         case ManagementPolicy::Wanted::localize:
-          // From the other end.
+          // Filled from the end.
           part_[kKeysAtOnce - ++localized] = key;
           break;
       }
     }
-    // There is room for all of them: none is refused.
+    // There is memory for all of them, so none is refused.
     if (localized > 0) {
       static_cast<void>(relocation_.localize(
           table, std::span<const Key>(part_).subspan(kKeysAtOnce - localized), Waiter(), now));

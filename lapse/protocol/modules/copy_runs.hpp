@@ -1,4 +1,4 @@
-// Keys that domains announce and are offered, in runs.
+// Handles keys that domains announce and are offered, in runs.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 
 namespace lapse {
 
-// What a key goes through that one domain wants, until it is localized: ON, OFFER, LOCALIZE. That is the
-// plain case, in dense tables whose values have one length: the key is absent, then open and without copies,
-// then awaited by nothing but the want. Every other key goes through KeyReplication, in its turn.
+// Handles a key that one domain wants until it is localized: ON, OFFER, LOCALIZE. Takes the plain case, in
+// dense tables whose values have one length: the key is absent, then open without replicas, then awaited by
+// nothing but the want. Passes every other key to KeyReplication, in its turn.
 //
 // Thread safety: the holder of the progress lock.
 class CopyRuns {
@@ -35,10 +35,11 @@ class CopyRuns {
   // The domain begins to want keys that this rank serves.
   void want(TableShard& table, std::span<const Key> keys, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // The domain ceases to want them.
+  // The domain ceases to want keys that this rank serves.
   void unwant(TableShard& table, std::span<const Key> keys, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // The records of a frame ON or OFFER (that does not go to members). Keys are served by this rank.
+  // Handle the records of a frame ON, or OFFER (if it does not go to holders). Require that this rank serves
+  // the keys.
   void take_ons(TableShard& table, const FrameHeader& header, const std::byte* records, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void take_offers(TableShard& table, const FrameHeader& header, const std::byte* records,
@@ -47,11 +48,12 @@ class CopyRuns {
  private:
   static constexpr std::size_t kKeysAtOnce = Relocation::kKeysAtOnce;
 
-  // Calls f(keys) for the keys of a frame, kKeysAtOnce at a time, whose slot words are being prefetched.
+  // Calls f(keys) for the keys of a frame, kKeysAtOnce at a time, while their slot words are being
+  // prefetched.
   template <class F>
   void for_each_part(TableShard& table, const FrameHeader& header, const std::byte* records, F&& f)
       LAPSE_REQUIRES(progress_role);
-  // Whether there is memory for so many keys.
+  // Whether there is memory for `keys` keys.
   static bool has_room(TableShard& table, std::uint32_t keys) LAPSE_REQUIRES(progress_role);
   void announce(TableShard& table, std::span<const Key> keys, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);

@@ -135,7 +135,7 @@ void Leases::release(LeaseRequest& request) {
 }
 
 void Leases::release_key(TableShard& table, Key key) {
-  // Where nothing is queued, the slot word alone changes, as when the holder ends its lease itself.
+  // If nothing is queued, only the slot word changes, like when the lessee ends its lease itself.
   if (table.store().release_lease(key)) return;
   const auto record = table.arrivals().find_leased(key);
   if (!record) throw ProtocolError("a leased key has lost its queue");

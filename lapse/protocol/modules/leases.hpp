@@ -14,25 +14,25 @@
 
 namespace lapse {
 
-// lease_request: this. lease_grant and lease_release: this; then, where value and rule state are in memory
-// that only the serving rank can address, value and rule state themselves. lease_refused: a KeyFailureRecord.
+// lease_request: this. lease_grant and lease_release: this, then value and rule state if they are in memory
+// that only the serving rank can address. lease_refused: a KeyFailureRecord.
 struct LeaseRecord {
   std::uint64_t key = 0;
 };
 static_assert(sizeof(LeaseRecord) == 8);
 
-// A request gets its keys one after the other in ascending order of table and key, waiting for each key where
-// operations wait too: for the key's arrival, or behind the lease of another worker. A key that another rank
-// of the domain serves is leased directly in shared memory if it is stored there and not leased; otherwise
+// A request gets its keys one by one, in ascending order of table and key. It waits for each key where
+// operations wait, too: for the key's arrival, or after the lease of another worker. A key that another rank
+// of the domain serves is leased directly in shared memory if it is stored there and not leased. Otherwise
 // the request is sent to the serving rank, which grants the lease when its turn comes.
 //
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
 // 1. A request that waits for a key holds only smaller keys, and a request that holds all its keys waits for
-//    nothing: so among the requests of all ranks some request always makes progress.
+//    nothing. So among the requests of all ranks, some request always makes progress.
 // 2. A request that localizes an absent key is queued for its arrival before any INSTRUCT: the key cannot
-//    leave before the request has had its turn. A request that joins an arrival later may be queued behind an
+//    leave before the request has had its turn. A request that joins an arrival later may be queued after an
 //    INSTRUCT; it is then repeated after the key has left.
 class Leases final : public ProtocolModule {
  public:
@@ -46,7 +46,7 @@ class Leases final : public ProtocolModule {
   Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation, LeaseTurns& turns)
       : registry_(registry), outbox_(outbox), relocation_(relocation), turns_(turns) {
     turns.set_listener([this] {
-      progress_role.assert_held();  // Turns are added by its holder.
+      progress_role.assert_held();  // The holder of the lock adds turns.
       request_end_turn();
     });
   }
@@ -69,16 +69,16 @@ class Leases final : public ProtocolModule {
   void release(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
   static void finish(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
 
-  // For a key that this rank serves: true when the key is now leased to `asker`; otherwise `asker` is queued,
-  // or, where there is no room for the key, has its turn at the end of the engine's turn.
+  // For a key that this rank serves: true if the key is now leased to `asker`. Otherwise `asker` is queued
+  // or, if there is no memory for the key, has its turn at the end of the engine's turn.
   bool acquire(TableShard& table, Key key, const LeaseAsker& asker) LAPSE_REQUIRES(progress_role);
   void release_key(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
-  // Sends a record to another rank of the domain, with value and optimizer state where `content` is given.
+  // Sends a record to another rank of the domain, with value and optimizer state if `content` is given.
   void send(FrameKind kind, Rank to, const TableShard& table, Key key, std::uint64_t worker,
             const std::byte* content) LAPSE_REQUIRES(progress_role);
   void send_grant(const LeaseAsker& asker, const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
-  // The request of this rank that waits for the key of a grant or refusal.
+  // Returns the request of this rank that waits for the key of a grant or refusal.
   LeaseRequest& waiting_request(const FrameHeader& header, const LeaseRequest::Item& item) const
       LAPSE_REQUIRES(progress_role);
   void take_grant(const FrameHeader& header, const std::byte* record) LAPSE_REQUIRES(progress_role);

@@ -6,12 +6,12 @@
 namespace lapse {
 
 namespace {
-// The ranks asked about so many keys begin while the next ones are requested.
+// After this many keys, the ranks asked for them can begin while the next keys are requested.
 constexpr std::uint32_t kKeysPerSend = 1024;
 constexpr std::size_t kSentEarly = 4000;  // bytes of a message that is worth sending then
 }  // namespace
 
-// Hands the keys of a request that this rank serves to Relocation, as many at once as it takes.
+// Passes the keys of a request that this rank serves to Relocation, as many at once as it takes.
 class LocalizeRequests::Batch {
  public:
   Batch(LocalizeRequests& requests, TableShard& table, Waiter waiter) LAPSE_REQUIRES(progress_role)
@@ -30,7 +30,7 @@ class LocalizeRequests::Batch {
     keys_[count_++] = key;
   }
   void add_here() { ++here_; }
-  // How many keys of the request are local.
+  // Returns how many keys of the request are local.
   std::uint32_t finish() LAPSE_REQUIRES(progress_role) {
     localize();
     return here_;

@@ -13,7 +13,7 @@
 
 namespace lapse {
 
-// The rank that serves a key localizes it for all workers of the domain; the other ranks send it a message
+// The rank that serves a key localizes it for all workers of the domain. The other ranks send it a message
 // and are notified when the key has arrived.
 //
 // Thread safety: the holder of the progress lock.
@@ -38,7 +38,7 @@ class LocalizeRequests final : public ProtocolModule {
  private:
   class Batch;
 
-  // Of a domain of several ranks.
+  // For a domain of several ranks.
   void localize_in_domain(const OperationState& operation, Batch& batch) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -14,7 +14,7 @@ namespace lapse {
 
 namespace {
 
-// Room for records at the end of a packet. Those that were not filled are rolled back in the end.
+// Space for records at the end of a packet. The destructor cancels those that were not filled.
 class RecordRoom {
  public:
   RecordRoom(Outbox& outbox, Rank to, const FrameHeader& header, std::size_t count)
@@ -25,7 +25,7 @@ class RecordRoom {
   RecordRoom(const RecordRoom&) = delete;
   RecordRoom& operator=(const RecordRoom&) = delete;
   ~RecordRoom() {
-    progress_role.assert_held();  // By the function whose variable it is.
+    progress_role.assert_held();  // By the function that has this variable.
     if (filled_ < run_.count) outbox_.cancel(run_.count - filled_);
   }
 
@@ -41,7 +41,7 @@ class RecordRoom {
   std::uint32_t filled_ = 0;
 };
 
-// Counts the arrivals of keys with one waiter, and notifies it of all of them together.
+// Counts arrivals with the same single waiter, and notifies it of all of them together.
 class Notification {
  public:
   explicit Notification(LocalizeAnswers& answers) : answers_(answers) {}
@@ -61,7 +61,7 @@ class Notification {
   std::uint32_t keys_ = 0;
 };
 
-// The statistics of keys that have come.
+// The statistics of arrived keys.
 class Arrived {
  public:
   void add(std::chrono::nanoseconds took) {
@@ -280,7 +280,7 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   check_relocation(table, header);
   Records part{header, records, header.count, now()};
   if (kind == FrameKind::transfer_with_members && table.copies() == nullptr)
-    throw ProtocolError("a message transfers a key with members, which its table cannot have");
+    throw ProtocolError("a message transfers a key with holders, which its table cannot have");
   if (header.count == 1 || kind == FrameKind::refuse || kind == FrameKind::transfer_with_members ||
       !KeyRun::suits(table.store()))
     return take_one_by_one(table, part);

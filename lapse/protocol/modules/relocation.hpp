@@ -1,4 +1,4 @@
-// Moving keys: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
+// Moves keys: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace lapse {
 
-// Takes the frames, and moves many keys in runs: what is equal for the keys of a run is done once. That is
-// the plain case, in dense tables whose values have one length: a key that is local and open leaves, an
-// absent one is requested, an arriving one for which nothing has queued comes. Every other key goes through
-// KeyRelocation, in its turn.
+// Handles the frames, and moves many keys in runs: work that is equal for the keys of a run is done once.
+// Runs take the plain case, in dense tables whose values have one length: a key leaves that is local and
+// open, is requested while absent, or arrives with an empty queue. KeyRelocation handles every other key, in
+// its turn.
 //
 // Thread safety: the holder of the progress lock.
 class Relocation final : public ProtocolModule {
@@ -47,16 +47,16 @@ class Relocation final : public ProtocolModule {
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
-  // True when no key is arriving and nothing waits for the end of a lease.
+  // True if no key is arriving and nothing waits for the end of a lease.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role);
 
-  // Localizes at most kKeysAtOnce keys that this rank serves. Returns how many are local; for each of the
-  // others `waiter` will be notified.
+  // Localizes at most kKeysAtOnce keys that this rank serves. Returns how many are local; `waiter` will be
+  // notified for each of the others.
   std::uint32_t localize(TableShard& table, std::span<const Key> keys, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
  private:
-  // A key that leaves this domain, and how often it has moved then.
+  // A key that leaves this domain, and how often it has moved, including this time.
   struct Leaving {
     Key key;
     std::uint32_t relocations;
@@ -70,7 +70,7 @@ class Relocation final : public ProtocolModule {
   };
 
   void take_one_by_one(TableShard& table, const Records& records) LAPSE_REQUIRES(progress_role);
-  // --- one kind of records each, for which runs suit; all keys are served by this rank
+  // --- one kind of records each, which suits runs; this rank serves all keys
   void take_localizes(TableShard& table, const Records& records, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
   void take_instructs(TableShard& table, const Records& records, std::span<const Key> keys)
@@ -78,7 +78,7 @@ class Relocation final : public ProtocolModule {
   void take_transfers(TableShard& table, const Records& records, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
 
-  // Sends the keys to the domain `next`, which the home has given them to.
+  // Sends the keys to the domain `next`, to which the home has given them.
   void transfer(TableShard& table, std::span<const Leaving> leaving, Domain next, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
@@ -88,7 +88,7 @@ class Relocation final : public ProtocolModule {
   KeyRelocation& keys_;
   RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
   RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
-  // Scratch memory, for keys that are handled together: of a frame, their homes, and those that leave.
+  // Scratch memory for keys that are handled together: those of a frame, their homes, and those that leave.
   std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
   std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);
   std::vector<Leaving> leaving_ LAPSE_GUARDED_BY(progress_role);

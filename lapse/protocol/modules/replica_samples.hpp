@@ -1,4 +1,4 @@
-// How many replicas a rank holds, and how old they are when workers read them.
+// Samples how many replicas a rank holds, and how old they are when workers read them.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@ class ReplicaSamples {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `registry` outlives its use.
+  // `registry` must outlive its use.
   explicit ReplicaSamples(const Registry& registry) : registry_(registry) {}
 
-  // Counts the reads of replicas that workers have noted; before the replicas are renewed.
+  // Counts the reads of replicas that workers have noted. Called before the replicas are refreshed.
   void take_reads() LAPSE_REQUIRES(progress_role);
-  // Counts the replicas, where the next sample is due.
+  // Counts the replicas if the next sample is due.
   void count_copies(Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // How many replicas there were, by table.
+  // Numbers of replicas over time, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
 
  private:

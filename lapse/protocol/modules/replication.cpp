@@ -14,7 +14,7 @@
 namespace lapse {
 
 namespace {
-constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
+constexpr std::size_t kWantsAhead = 8;  // distance of the prefetches of wants, in keys
 
 }  // namespace
 
@@ -175,7 +175,7 @@ bool Replication::end_leases_by_engine(Rank to) {
     if (table->copies() == nullptr) continue;
     const bool has_ended =
         table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
-          // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
+          // Something waits for the key now, so that the lessee leaves the end of its lease to the engine.
           return MainRefreshes::is_owed(*table, main, to) && !table->arrival_record(main.key(), at);
         });
     if (has_ended) return false;
@@ -226,7 +226,7 @@ bool Replication::has_copies() const {
 }
 
 void Replication::end_turn() {
-  // A frame may have brought the first copy.
+  // A frame may have brought the first replica.
   if (timer_.has_interval() && !next_deadline() && !failure_.raised() && has_copies())
     set_deadline(timer_.next(now()));
   if (has_new_credit_) {
@@ -272,7 +272,7 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   check_copy_frame(table, header);
   if (kind == FrameKind::want || kind == FrameKind::unwant) return take_wants(table, header, records);
   now_ = now();
-  // Before the copies are renewed.
+  // Before the replicas are refreshed.
   if (kind == FrameKind::refresh) samples_.take_reads();
   if (header.count > 1 && CopyRuns::suits(table)) {
     const bool to_members = (header.flags & FrameHeader::kToMember) != 0;

@@ -1,4 +1,4 @@
-// Copies of values on several domains: wants, rounds, and the messages between holders and owners.
+// Replication: wants, rounds, and the messages between holders and owners.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,21 @@
 
 namespace lapse {
 
-// A round, as soon as possible: submitted to Replication by the thread that advances a worker's clock.
+// Requests a round as soon as possible. The thread that advances a worker's clock submits it to Replication.
 struct RoundRequest : Submission {};
 
 struct RoundCounters {
   std::uint64_t rounds = 0;
 };
 
-// A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
-// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
-// main copies to the domains that hold copies. Work is proportional to what has changed.
+// At the beginning of a *round*, a rank asks which keys its workers begin and cease to want (IntentSource).
+// Then it sends everything that has changed: changes of replicas to their owners, and changed main copies to
+// the holders. The work is proportional to the number of changes.
 //
-// Rounds follow requests, and a deadline while there is anything that may have changed (RoundTimer). Changes
-// of replicas are not waited for.
+// Rounds begin on request and, while anything may have changed, at a deadline (RoundTimer). A change of a
+// replica does not start a round.
 //
-// Thread safety: the holder of the progress lock; set_policy and set_source between phases.
+// Thread safety: the holder of the progress lock; set_policy and set_source: between phases.
 class Replication final : public ProtocolModule, public WantSink {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::on, FrameUse::other},
@@ -62,13 +62,13 @@ class Replication final : public ProtocolModule, public WantSink {
         failure_(failure),
         samples_(registry) {}
 
-  // Each outlives its use; null: none.
+  // Each must outlive its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.wants.set_policy(policy); }
   void set_source(IntentSource* source);
   void set_observer(KeyObserver* observer) { observer_ = observer; }
-  // Whether the next round finds wants that have begun or ended, whatever workers do until then.
+  // Whether the next round finds wants that have begun or ended, regardless of the workers until then.
   bool has_pending_wants() const { return source_ != nullptr && source_->pending(); }
-  // Equal on all ranks.
+  // Must be equal on all ranks.
   void set_times(const RoundTimes& times);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -80,49 +80,49 @@ class Replication final : public ProtocolModule, public WantSink {
   bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
-  // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
-  // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
+  // Runs a round. Does nothing after a failure: the end of the phase waits only for what is in flight.
+  // `pauses`: whether changes may wait for a later round if it is too early to send them (RoundTimes::pause).
   void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
-  // The part of a round that sends what has changed, as far as there is credit.
+  // The part of a round that sends the changes, as far as there is credit.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Changes of copies whose marks were taken before, and that could not be sent then.
+  // Sends changes of replicas whose marks were taken before but that could not be sent then.
   void send_unsent_changes() LAPSE_REQUIRES(progress_role);
-  // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
-  // then their main copies are leased, or `to` has no credit.
+  // After send_changes: whether a domain's replicas of keys that `to` serves for it must still be refreshed.
+  // Then their main copies are leased, or `to` has no credit.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
-  // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what
-  // it owes. Without that a lease ends in memory, and no turn follows from it.
-  // False where one has ended meanwhile: then send_changes sends what it held up.
+  // Lets the engine end the leases of the main copies that owes(to) is about: then this rank sends what it
+  // owes when they end. Otherwise a lease may end in memory, and no turn follows from it. False if a lease
+  // has ended meanwhile: then send_changes sends what it held up.
   bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
   bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) {
     return !keys_.refreshes.backlog().empty(to);
   }
-  // Whether a sync of this rank waits for its DELTAs to be answered.
+  // Whether a sync of this rank waits for answers to its DELTAs.
   void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.deltas.set_awaited(awaited); }
-  // Whether the rank waits for what it is sent.
+  // Whether the rank waits for what this one sends.
   void set_awaited(Rank to, bool awaited) LAPSE_REQUIRES(progress_role) {
     keys_.messages.credits().set_awaited(to, awaited);
   }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes.counts(); }
-  // How many copies this rank has held, by table.
+  // Numbers of replicas that this rank has held over time, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) {
     return samples_.copies_over_time();
   }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
-  // --- from the source of intents
+  // --- called by the source of intents
 
   void want(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
   void unwant(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
 
  private:
-  // Wants of this rank for keys that it does not serve.
+  // This rank's wants of keys that it does not serve.
   WantedKeys& others(const TableShard& table) LAPSE_REQUIRES(progress_role);
   void change(TableId id, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
-  // Of keys that this rank serves.
+  // For keys that this rank serves.
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
-  // Keys that this rank has asked for and that have not come yet.
+  // Number of keys that this rank has asked for and that have not arrived yet.
   std::size_t keys_on_their_way() const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
@@ -144,7 +144,7 @@ class Replication final : public ProtocolModule, public WantSink {
   KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
   ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
-  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
+  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when the current handling began
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.

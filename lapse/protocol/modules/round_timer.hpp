@@ -1,4 +1,4 @@
-// When rounds of replication begin.
+// Decides when rounds of replication begin.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,15 @@
 
 namespace lapse {
 
-// A round lasts as long as a relocation takes, so what happens within it is grouped: it ends when most of the
-// keys that it asked for have arrived, within bounds. Not all of them: a few go from domain to domain first.
+// A round lasts about as long as a relocation, so that what happens within it is grouped: it ends when most
+// of the keys that it asked for have arrived, within bounds. It does not wait for all, because a few go from
+// domain to domain first.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class RoundTimer {
  public:
   using Clock = std::chrono::steady_clock;
-  // A peer may be slow: what it has not answered after this time is not waited for.
+  // A peer may be slow: a round does not wait longer than this for answers.
   static constexpr std::chrono::milliseconds kMaxRound{5};
 
   void set_times(const RoundTimes& times) {
@@ -30,24 +31,24 @@ class RoundTimer {
   bool lasts(Clock::time_point now, std::size_t asked) const {
     return now - begin_ < kMaxRound && asked > asked_ / kPartLate;
   }
-  // Whether a request for a round comes too early, whatever has arrived.
+  // Whether it is too early for a request to begin a round, whatever has arrived.
   bool is_too_early(Clock::time_point now) const { return now - begin_ < times_.least; }
 
   void begin(Clock::time_point now) { begin_ = now; }
-  // The round has sent everything.
+  // The round has sent all its messages.
   void sent(std::size_t asked) { asked_ = asked; }
 
-  // Rounds by the clock; nullopt: none.
+  // Rounds by the clock. next: nullopt if there are none.
   bool has_interval() const { return times_.interval.has_value(); }
   std::optional<Clock::time_point> next(Clock::time_point now) const {
     return times_.interval ? std::optional(now + *times_.interval) : std::nullopt;
   }
-  // The next attempt, if the round still lasts at its deadline.
+  // The next attempt if the round still lasts at its deadline.
   Clock::time_point next_attempt(Clock::time_point now) const {
     return std::min<Clock::time_point>(now + times_.interval.value_or(kMaxRound), begin_ + kMaxRound);
   }
 
-  // Of sending changes.
+  // Limits the effort of sending changes.
   EffortLimit& effort() { return effort_; }
 
  private:

@@ -93,7 +93,7 @@ void Synchronization::begin() {
   step_ = Step::asking;
   replication_.refreshes().begin(++number_);
   peers_ = peers();
-  // Behind the changes: a rank that takes them straight from here answers both at once.
+  // Sent after the changes: a rank that gets both directly from here answers both at once.
   for (const Peer& peer : peers_)
     outbox_.append_record(peer.rank, sync_header(FrameKind::sync), SyncRecord{number_});
 }
@@ -154,7 +154,7 @@ void Synchronization::finish() {
 void Synchronization::answer_asked() {
   std::vector<Asked> later;
   for (const Asked& asked : std::exchange(asked_, {})) {
-    // The end of a lease, and credit, send what is owed, and ask for the end of a turn.
+    // When a lease ends or credit arrives, the rank sends what it owes, and requests the end of a turn.
     bool owes = replication_.owes(asked.by);
     while (owes && !replication_.end_leases_by_engine(asked.by)) {
       replication_.send_changes(now());
@@ -210,7 +210,7 @@ void Synchronization::end_turn() {
     replication_.send_changes(now());
   }
   replication_.set_deltas_awaited(step_ != Step::none);
-  // What is waited for happens in other modules: a DELTA is answered, a key arrives, a lease ends.
+  // The awaited events happen in other modules: a DELTA is answered, a key arrives, a lease ends.
   if (!idle(IdleLevel::answered)) request_end_turn();
 }
 

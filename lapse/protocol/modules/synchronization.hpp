@@ -1,4 +1,4 @@
-// Waits for workers until copies of values are merged and refreshed.
+// Lets workers wait until replicas are merged and refreshed.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace lapse {
 
 // sync_for, sync_for_answer.
 struct SyncForRecord {
-  std::uint64_t worker = 0;  // local index at the rank that requests
+  std::uint64_t worker = 0;  // local index at the requesting rank
 };
 static_assert(sizeof(SyncForRecord) == 8);
 
-// sync; sync_answer. `number`: of the asking rank's sync.
+// sync; sync_answer. `number`: the number of the asking rank's sync.
 struct SyncRecord {
   std::uint64_t number = 0;
 };
@@ -35,17 +35,17 @@ struct SyncAnswerRecord {
 static_assert(sizeof(SyncAnswerRecord) == 16);
 
 // A worker asks every rank of its domain. Each runs a *sync* about the keys that it serves:
-// 1. It sends all changes of its copies, and asks the ranks that serve these keys for other domains. Each
-//    sends the refreshes that are due, and answers how many there have been.
-// 2. All of these have come. What is not merged now will be waited for: DELTAs and OFFs that are not
-//    answered, changes that could not be sent yet, and copies that are being upgraded. Changes that come
-//    later will not.
+// 1. It sends all changes of its replicas, and asks the ranks that serve these keys for other domains. Each
+//    sends the refreshes that are due, and answers with their number.
+// 2. All of these have arrived. The sync then waits for everything that is not merged now: unanswered DELTAs
+//    and OFFs, changes that could not be sent yet, and replicas that are being upgraded. It does not wait for
+//    later changes.
 // 3. All of that has been merged.
-// Copies are as new then as the main copies were when the sync began. Two kinds were not refreshed by step 1
-// and are by step 3: those with an unanswered DELTA, which drop a refresh that does not answer it, and those
-// being upgraded, to which their owner sends the main copy itself.
+// Then replicas are as new as the main copies were when the sync began. Step 1 does not refresh two kinds of
+// replicas; step 3 does: those with an unanswered DELTA drop a refresh that does not answer it, and those
+// being upgraded get the main copy itself from their owner.
 //
-// A rank runs one sync at a time, for all that have asked before it began. It costs two small messages for
+// A rank runs one sync at a time, for all workers that asked before it began. It costs two small messages for
 // each rank that is asked, however many keys there are.
 //
 // Thread safety: the holder of the progress lock.
@@ -59,7 +59,7 @@ class Synchronization final : public ProtocolModule {
   Synchronization(const Registry& registry, Outbox& outbox, Replication& replication);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  // Whether any table may have copies. Without, there is nothing to wait for. Any thread.
+  // Whether any table may have replicas. Otherwise there is nothing to wait for. Any thread.
   bool has_work() const;
   // Takes a SyncRequest.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
@@ -70,12 +70,12 @@ class Synchronization final : public ProtocolModule {
     return step_ == Step::none && waiting_.empty() && asked_.empty();
   }
 
-  // A rank whose answer, or whose refreshes, the sync that runs waits for.
+  // A rank whose answer or refreshes the running sync waits for.
   std::optional<Rank> awaited() const LAPSE_REQUIRES(progress_role);
 
  private:
   enum class Step : std::uint8_t { none, asking, merging };
-  // A worker that waits, of any rank of the domain.
+  // A worker that waits, on any rank of the domain.
   struct Waiting {
     Rank rank;
     std::uint64_t worker;
@@ -88,11 +88,11 @@ class Synchronization final : public ProtocolModule {
   // A rank that this rank's sync asks.
   struct Peer {
     Rank rank;
-    std::optional<std::uint64_t> refreshes;  // that it has sent; nothing: it has not answered
+    std::optional<std::uint64_t> refreshes;  // number it has sent; nullopt: it has not answered
   };
 
-  // The ranks of this domain, for any table that may have copies; those that serve, for another domain, a key
-  // that this rank serves.
+  // members: the ranks of this domain, for any table that may have replicas. peers: the ranks that serve, for
+  // another domain, a key that this rank serves.
   std::vector<Rank> members() const;
   std::vector<Peer> peers() const;
 
@@ -102,7 +102,7 @@ class Synchronization final : public ProtocolModule {
   void answer_asked() LAPSE_REQUIRES(progress_role);
   void answered(std::uint64_t worker) LAPSE_REQUIRES(progress_role);
   void take_answer(Rank from, const SyncAnswerRecord& answer) LAPSE_REQUIRES(progress_role);
-  // Whether all refreshes of the rank have come that the sync waits for.
+  // Whether all refreshes of the rank that the sync waits for have arrived.
   bool has_refreshed(const Peer& peer) const LAPSE_REQUIRES(progress_role);
   bool all_refreshed() const LAPSE_REQUIRES(progress_role);
   bool all_merged() const LAPSE_REQUIRES(progress_role);
@@ -111,9 +111,9 @@ class Synchronization final : public ProtocolModule {
   Outbox& outbox_;
   Replication& replication_;
   std::vector<Waiting> waiting_ LAPSE_GUARDED_BY(progress_role);  // for the next sync
-  std::vector<Waiting> served_ LAPSE_GUARDED_BY(progress_role);   // by the one that runs
+  std::vector<Waiting> served_ LAPSE_GUARDED_BY(progress_role);   // by the running sync
   std::vector<Asked> asked_ LAPSE_GUARDED_BY(progress_role);
-  // Of the sync that runs.
+  // The running sync.
   Step step_ LAPSE_GUARDED_BY(progress_role) = Step::none;
   std::uint64_t number_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::vector<Peer> peers_ LAPSE_GUARDED_BY(progress_role);

@@ -1,4 +1,4 @@
-// How failures of keys travel.
+// The format of failures of keys.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace lapse {
 
-// refuse, localize_failed, lease_refused: this, then the message, zeroes.
+// refuse, localize_failed, lease_refused: this, then the message, padded with zeroes.
 struct KeyFailureRecord {
   std::uint64_t key = 0;
 };
 static_assert(sizeof(KeyFailureRecord) == 8);
 
-// Sends `head` and the failure in a frame of the kind, operation and domain of `header`.
+// Sends `head` and the failure in a frame with the kind, operation and domain of `header`.
 template <class Head>
 void append_failure(Outbox& outbox, Rank to, FrameHeader header, const Head& head, const KeyFailure& failure)
     LAPSE_REQUIRES(progress_role) {
@@ -34,12 +34,12 @@ void append_failure(Outbox& outbox, Rank to, FrameHeader header, const Head& hea
   std::memcpy(record + sizeof head, failure.text.data(), failure.text.size());
 }
 
-// Throws ProtocolError for records without a message behind their head of `head_bytes`.
+// Throws ProtocolError if the records have no message after their head of `head_bytes`.
 void check_failure_length(const FrameHeader& header, std::size_t head_bytes);
-// The failure in a record behind its head of `head_bytes`. Throws ProtocolError for a record without message.
+// Returns the failure in a record with a head of `head_bytes`. Throws ProtocolError if it has no message.
 KeyFailure read_failure(std::string_view table, Key key, const FrameHeader& header, const std::byte* record,
                         std::size_t head_bytes);
-// The failure in a KeyFailureRecord.
+// Returns the failure in a KeyFailureRecord. Throws what read_failure throws.
 KeyFailure read_key_failure(std::string_view table, const FrameHeader& header, const std::byte* record);
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// How operations and their answers travel.
+// The format of operations and their answers.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// The frames that carry an operation, and those that answer it when it succeeds.
+// The frames that carry an operation, and those that answer it if it succeeds.
 constexpr FrameKind frame_kind(OperationKind kind) {
   switch (kind) {
     case OperationKind::pull:
@@ -56,7 +56,7 @@ struct CallRecord {
 static_assert(sizeof(CallRecord) == sizeof(OperationRecord));
 
 // push_answer: this. pull_answer: this, then the value's elements. call_answer: this, then the result. In
-// tables whose keys can have copies, the version of the main copy (8 bytes) stands behind this in all three.
+// tables whose keys can have replicas, the version of the main copy (8 bytes) follows this in all three.
 // failed_answer: this, then the message of the exception.
 struct AnswerRecord {
   std::uint32_t item = 0;

@@ -1,4 +1,4 @@
-// What travels while keys move. Drawn in docs/wire-format.md.
+// The format of messages about relocations. Drawn in docs/wire-format.md.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ static_assert(sizeof(LocalizeRecord) == 8);
 
 struct InstructRecord {
   std::uint64_t key = 0;
-  std::uint32_t relocations = 0;  // how often the key has moved, this time included
+  std::uint32_t relocations = 0;  // how often the key has moved, including this time
   std::uint32_t padding = 0;
 };
 static_assert(sizeof(InstructRecord) == 16);
 
 // transfer: this, then the value's elements and the state of the update rule; before them, in tables that may
-// have copies, the head of the slot. transfer_with_members: replication_records.hpp.
+// have replicas, the head of the slot. transfer_with_members: see replication_records.hpp.
 struct TransferRecord {
   std::uint64_t key = 0;
   std::uint32_t relocations = 0;
@@ -30,7 +30,7 @@ struct TransferRecord {
 };
 static_assert(sizeof(TransferRecord) == 16);
 
-// `domain`: as the kind of the frame requires it.
+// `domain`: as the frame's kind requires (see FrameHeader).
 inline FrameHeader relocation_header(FrameKind kind, const TableShard& table, Domain domain) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(kind);

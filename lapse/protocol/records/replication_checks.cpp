@@ -11,21 +11,21 @@ namespace lapse {
 void check_copy_frame(const TableShard& table, const FrameHeader& header) {
   const auto kind = static_cast<FrameKind>(header.kind);
   if (header.domain < 0 || header.domain >= table.definition().domains.domains())
-    throw ProtocolError("a message about copies names a domain that does not exist");
+    throw ProtocolError("a message about replicas names a domain that does not exist");
   const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
   if (!of_domain && table.copies() == nullptr)
-    throw ProtocolError("a message about copies names a table that has none");
+    throw ProtocolError("a message about replicas names a table that has none");
   const bool to_owner = kind == FrameKind::on || kind == FrameKind::delta || kind == FrameKind::off;
   if (to_owner && Domain(header.domain) == table.self_domain())
-    throw ProtocolError("a message about copies has come to the owner from its own domain");
+    throw ProtocolError("a message about replicas has reached the owner from its own domain");
   const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
                      kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
   if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))
-    throw ProtocolError("a message about copies has a wrong length");
+    throw ProtocolError("a message about replicas has a wrong length");
 }
 
 void check_record_bytes(const FrameHeader& header, std::size_t bytes) {
-  if (header.record_bytes != bytes) throw ProtocolError("a message about copies has a wrong length");
+  if (header.record_bytes != bytes) throw ProtocolError("a message about replicas has a wrong length");
 }
 
 std::uint64_t read_credit(const FrameHeader& header, const std::byte* records) {

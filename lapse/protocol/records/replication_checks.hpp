@@ -1,4 +1,4 @@
-// What frames about replicas must fulfil before they are handled.
+// Checks frames about replicas before they are handled.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,19 @@
 
 namespace lapse {
 
-// Throws ProtocolError where the frame does not fit the table, or the length of its records their kind.
+// Throws ProtocolError if the frame does not fit the table, or if the length of its records does not fit
+// their kind.
 void check_copy_frame(const TableShard& table, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
-// Throws ProtocolError where the records of the frame have another length.
+// Throws ProtocolError if the frame's records are not `bytes` long.
 void check_record_bytes(const FrameHeader& header, std::size_t bytes);
 
-// The last number of the frame: they rise. Throws ProtocolError where the records have another length.
+// Returns the frame's last number, which is the largest. Throws ProtocolError if the length of its records is
+// wrong.
 std::uint64_t read_credit(const FrameHeader& header, const std::byte* records);
 
-// Of on, delta or off; the delta is not copied. Throws ProtocolError where the record has not the length that
-// the table's deltas have.
+// Reads an on, delta or off; does not copy the delta. Throws ProtocolError if the record's length does not
+// fit the table's deltas.
 KeyQueue::CopyMessage read_copy_message(TableShard& table, Key key, const FrameHeader& header,
                                         const std::byte* record) LAPSE_REQUIRES(progress_role);
 

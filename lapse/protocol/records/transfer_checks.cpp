@@ -12,7 +12,8 @@ namespace lapse {
 
 namespace {
 
-// The lengths that a record may have: of those that carry a value or a text, that of their head at least.
+// The least and largest length that a record may have. A record with a value or a message has at least its
+// head.
 std::pair<std::size_t, std::size_t> record_lengths(FrameKind kind) {
   constexpr std::size_t kAny = std::numeric_limits<std::uint32_t>::max();
   switch (kind) {
@@ -43,7 +44,7 @@ void check_transfer(const FrameHeader& header, std::size_t bytes) {
 }
 
 void check_no_members(const TransferRecord& record) {
-  if (record.members != 0) throw ProtocolError("a transfer names members that it lacks");
+  if (record.members != 0) throw ProtocolError("a transfer names holders that it lacks");
 }
 
 void check_members(const TableShard& table, const FrameHeader& header, const TransferRecord& record,
@@ -67,7 +68,7 @@ void check_members(const TableShard& table, const FrameHeader& header, const Tra
     for (std::uint32_t before = 0; before < i; ++before) is_new = is_new && domain_of(before) != domain;
     if (!is_new || domain < 0 || domain >= table.definition().domains.domains() ||
         domain == table.self_domain().value())
-      throw ProtocolError("a transfer names a member that cannot be one");
+      throw ProtocolError("a transfer names a holder that cannot be one");
   }
 }
 

@@ -1,4 +1,4 @@
-// What messages about relocations must look like, above all those that carry a value.
+// Checks messages about relocations, above all those that carry a value.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,14 @@
 
 namespace lapse {
 
-// Of the header of any of them. Throws ProtocolError.
+// Checks the header of any of them. Throws ProtocolError if it is malformed.
 void check_relocation(const TableShard& table, const FrameHeader& header);
-// Throws ProtocolError where a record has not so many bytes behind its fixed part.
+// Throws ProtocolError if the records do not have exactly `bytes` bytes after their fixed part.
 void check_transfer(const FrameHeader& header, std::size_t bytes);
-// Of a record of transfer. Throws ProtocolError.
+// Throws ProtocolError if a transfer record names holders.
 void check_no_members(const TransferRecord& record);
-// Of the record of transfer or transfer_with_members that begins at `bytes`. Throws ProtocolError.
+// Checks the holders of the transfer or transfer_with_members record at `bytes`. Throws ProtocolError if they
+// are malformed.
 void check_members(const TableShard& table, const FrameHeader& header, const TransferRecord& record,
                    const std::byte* bytes);
 

@@ -10,14 +10,15 @@ namespace lapse {
 
 namespace {
 
-// The record of the copy that the domain has, or is about to have or to lose; null where there is none.
+// Returns the record of the replica that the domain has, or is about to get or to lose; null if there is
+// none.
 const Replica* replica_of(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
   const SlotWord word = table.store().word(key);
   const bool has_record = low_half(word.role()) == LowHalf::record || word.is_copy();
   return has_record ? &table.copies()->replica(key) : nullptr;
 }
 
-// What waits for a key has a record of that.
+// Returns the arrival record of a key that something waits for; nullopt if there is none.
 std::optional<std::uint32_t> waiting_record(const TableShard& table, Key key, const Replica* replica)
     LAPSE_REQUIRES(progress_role) {
   if (replica != nullptr)

@@ -51,7 +51,7 @@ KeyStanding standing_of(const KeyInquiryAnswer& answer, std::int32_t ranks) {
 }
 
 // Whether a domain is nearer to the key's value than another: it has the value, or it is the first of several
-// that have been ordered to pass it on.
+// that have been instructed to pass it on.
 bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
   if (has_main_copy(than.role)) return false;
   if (has_main_copy(standing.role)) return true;
@@ -59,8 +59,8 @@ bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
   return !than.instructed || standing.milliseconds > than.milliseconds;
 }
 
-// Whether the item waits for its route. The entry of an item that is answered already may be that of
-// another key by now: it shows this item only where the item itself is held.
+// Whether the item waits for its route. The entry of an answered item may by now be that of another key, so
+// it counts only if it holds the item itself.
 bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
   const UnansweredKey* const entry = operation.items[item].entry;
   return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {
@@ -208,7 +208,7 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
 
 void StallInquiry::search_key(Asked& asked, std::uint32_t item) {
   const AwaitedKey& key = asked.question->keys[item];
-  const Domain requester = *key.owner;  // An answer of this rank comes at once, and may change the owner.
+  const Domain requester = *key.owner;  // An answer of this rank arrives at once and may change the owner.
   asked.searched[item] = true;
   for (std::int32_t domain = 0; domain < key.table->definition().domains.domains(); ++domain) {
     if (Domain(domain) != requester)
@@ -252,7 +252,7 @@ void StallInquiry::finish_some(Clock::time_point now) {
     StallQuestion& question = *asked.question;
     for (std::size_t rank = 0; rank < asked.unanswered.size(); ++rank)
       if (asked.unanswered[rank] > 0) question.silent.emplace_back(static_cast<std::int32_t>(rank));
-    WorkerEndpoint* const worker = question.worker;  // the question may be gone as soon as it is finished
+    WorkerEndpoint* const worker = question.worker;  // the question may be freed as soon as it is finished
     question.finished.store(true, std::memory_order_release);
     if (worker != nullptr) worker->bell().ring();
     return true;

@@ -1,4 +1,4 @@
-// Asks other ranks why a worker waits.
+// Detects stalls by inquiry: asks other ranks why a worker waits.
 #pragma once
 
 #include <array>
@@ -31,25 +31,25 @@ struct KeyInquiryAnswer {
   static constexpr std::int32_t kNotHome = -1;
   static constexpr std::uint32_t kLeased = 1;
   static constexpr std::uint32_t kInstructed = 2;
-  static constexpr std::uint32_t kHere = 4;  // as the inquiry says
+  static constexpr std::uint32_t kHere = 4;  // from the inquiry
 
   std::uint32_t item = 0;
-  std::int32_t owner = kNotHome;  // by the table of the home, where the answer comes from there
+  std::int32_t owner = kNotHome;  // by the home's table, if the home answers
   std::uint32_t role = 0;
   std::uint32_t flags = 0;
   std::uint32_t operations = 0;
   std::uint32_t requests = 0;
   std::uint32_t milliseconds = 0;
   std::uint32_t unanswered = 0;  // Replica::Unanswered
-  // Of a domain that has a record of a copy: Replica::refreshed, and the owner's serving rank as far as it is
-  // known there.
+  // If the domain has a replica's record: the age of Replica::refreshed, and the owner's serving rank as far
+  // as it is known there.
   std::uint32_t copy_milliseconds = 0;
   std::int32_t copy_owner = -1;
 };
 static_assert(sizeof(KeyInquiryAnswer) == 40);
 
-// worker_inquiry: which workers of the group have made fewer collective calls? With 0, no worker has: a sign of life is
-// asked for. With kDetached: which workers are detached, where all of the rank are?
+// worker_inquiry: which workers of the group have made fewer collective calls? With 0, no worker has: this
+// asks for a sign of life. With kDetached: which workers are detached, if all of the rank are?
 struct WorkerInquiryRecord {
   static constexpr std::uint64_t kDetached = UINT64_MAX;
 
@@ -73,18 +73,18 @@ struct WorkerInquiryAnswer {
 };
 static_assert(sizeof(WorkerInquiryAnswer) == 96);
 
-// A question about keys goes to the home of each key, and from there on to the owner that the home records.
-// The home records the domain that was the last to ask for the key. Where the key has not arrived there, it
-// may still be leased by a domain that is to pass it on, and no table records which: the serving rank of
-// every domain is asked about the key. Where it has arrived and is not leased, a message is missing that
-// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. Where
-// the table may have copies, the rank that serves the key for the worker's own domain is asked, too.
-// A question about workers, or about ranks that are not synced, goes to every rank. A question ends when all
-// ranks have answered, or after kPatience.
+// A question about keys goes to the home of each key, and from there to the owner that the home records,
+// which is the last domain that has asked for the key. If the key has not arrived there, it may still be
+// leased by a domain that must pass it on, and no table records which one: the serving rank of every domain
+// is asked about the key. If the key has arrived and is not leased, some rank has not sent on a message, and
+// no table records which one: every rank is asked for a sign of life. If the table may have replicas, the
+// rank that serves the key for the worker's own domain is asked, too. A question about workers, or about
+// ranks that are not synced, goes to every rank. A question ends when all ranks have answered, or after
+// kPatience.
 //
 // Thread safety: the holder of the progress lock.
 //
-// Guarantee: changes nothing but its own records; no rank waits for an answer but the worker that asks.
+// Guarantee: changes nothing but its own records. Only the worker that asks waits for an answer.
 class StallInquiry final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::key_inquiry, FrameUse::other},
@@ -92,7 +92,7 @@ class StallInquiry final : public ProtocolModule {
                                           {FrameKind::worker_inquiry, FrameUse::other},
                                           {FrameKind::worker_inquiry_answer, FrameUse::other}};
   static constexpr std::chrono::milliseconds kPatience{1000};
-  // Keys of one question.
+  // Most keys of one question.
   static constexpr std::size_t kKeys = 3;
 
   StallInquiry(const Registry& registry, Outbox& outbox, const Replication& replication,
@@ -105,8 +105,8 @@ class StallInquiry final : public ProtocolModule {
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
-  // A worker that asks is not idle; if it asks no more, no one needs the answers. Nor does anyone once the
-  // phase has ended whose end is awaited.
+  // A worker that asks is not idle; if it asks no more, the answers are not needed. Nor are they once the
+  // awaited end of the phase has come.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
@@ -117,22 +117,22 @@ class StallInquiry final : public ProtocolModule {
     std::vector<std::uint32_t> unanswered;  // by rank
     std::uint32_t all_unanswered = 0;
     bool asked_every_rank = false;
-    std::array<bool, kKeys> searched{};  // by item: every domain was asked for the key
+    std::array<bool, kKeys> searched{};  // by item: every domain was asked about the key
   };
 
   void choose_keys(StallQuestion& question) const LAPSE_REQUIRES(progress_role);
-  // Its operations and its lease request are constant meanwhile, as the worker waits.
+  // Operations and lease request of the worker are constant meanwhile, because it waits.
   void choose_operation_keys(const OperationState& operation, StallQuestion& question) const
       LAPSE_REQUIRES(progress_role);
   void add_key(const TableShard& table, Key key, std::optional<OperationKind> kind,
                StallQuestion& question) const LAPSE_REQUIRES(progress_role);
 
-  // `here`: as the rank that serves the key for the worker's domain.
+  // `here`: whether the rank is asked as the one that serves the key for the worker's domain.
   void ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bool here = false)
       LAPSE_REQUIRES(progress_role);
   void ask_about_workers(Asked& asked, const WorkerInquiryRecord& inquiry) LAPSE_REQUIRES(progress_role);
   void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer) LAPSE_REQUIRES(progress_role);
-  // Asks the domains other than the recorded owner where the key is.
+  // Asks all domains except the recorded owner for the key.
   void search_key(Asked& asked, std::uint32_t item) LAPSE_REQUIRES(progress_role);
   void take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer)
       LAPSE_REQUIRES(progress_role);
@@ -145,10 +145,10 @@ class StallInquiry final : public ProtocolModule {
   WorkerInquiryAnswer answer_about_workers(const WorkerInquiryRecord& inquiry) const
       LAPSE_REQUIRES(progress_role);
 
-  // Null when the question has ended.
+  // Null if the question has ended.
   Asked* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
   void count_answer(Asked& asked, Rank from) LAPSE_REQUIRES(progress_role);
-  // Ends the questions that are answered, or whose time is over.
+  // Ends the questions that are answered or whose time is over.
   void finish_some(Clock::time_point now) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -12,7 +12,7 @@ namespace {
 
 using Unanswered = Replica::Unanswered;
 
-// Counts a key in the record, which names the first.
+// Counts a key in the record. The first key is stored in it.
 void add(UnsyncedRecord& record, Unsynced what, const TableShard& table, Key key, std::int32_t peer = -1,
          std::uint32_t milliseconds = 0) {
   if (record.count++ > 0) return;
@@ -54,7 +54,7 @@ UnsyncedRecord unanswered_copies(const TableShard& table, Unanswered which, Repl
   return record;
 }
 
-// Looks at the slot words of all keys.
+// Scans the slot words of all keys.
 UnsyncedRecord arriving_keys(const TableShard& table, Replica::Clock::time_point now)
     LAPSE_REQUIRES(progress_role) {
   UnsyncedRecord record;

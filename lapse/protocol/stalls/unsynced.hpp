@@ -1,4 +1,4 @@
-// What a rank still has to do, or waits for, until copies of values are merged and refreshed.
+// Finds what a rank still has to do, or waits for, before replicas are merged and refreshed.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lapse {
 
-// No more than can be stored, no less than 0.
+// Saturates at both ends of the type.
 std::uint32_t milliseconds_between(Replica::Clock::time_point since, Replica::Clock::time_point now);
 
-// Of the tables of this rank, the first kind there is; nothing, wants, credit and sync are the caller's
-// concern. Looks at all records of copies.
+// Returns the first kind that this rank's tables have; Unsynced::nothing if there is none. Does not check
+// wants, credit and sync. Scans all records of replicas.
 UnsyncedRecord find_unsynced(const Registry& registry, Replica::Clock::time_point now)
     LAPSE_REQUIRES(progress_role);
 

@@ -1,4 +1,4 @@
-// What waits for keys that are in flight to this domain, or leased by one of its workers.
+// Stores what waits for keys that are in flight to this domain or leased by one of its workers.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace lapse {
 
-// The localize of a worker that is notified when a key has arrived. The worker is one of this rank, or of
-// another rank of the domain. A localize of this rank is known here by what its worker submitted.
+// A worker's localize that is to be notified when a key has arrived. The worker is on this rank or on another
+// rank of the domain. On this rank, the worker's submission identifies the localize.
 class Waiter {
  public:
   Waiter() = default;
@@ -29,7 +29,7 @@ class Waiter {
   explicit operator bool() const { return rank_ != kNoRank; }
   // Null for a worker of another rank.
   Submission* local() const { return rank_ == kLocal ? reinterpret_cast<Submission*>(what_) : nullptr; }
-  // Of a worker of another rank.
+  // For a worker of another rank.
   Rank rank() const { return Rank(rank_); }
   std::uint64_t operation() const { return what_; }
 
@@ -44,19 +44,19 @@ class Waiter {
 };
 
 // Pure bookkeeping: no messages, no store. Records are numbered. The slot word of an arriving key stores the
-// number of its record, so that finding the record needs no lookup. The slot word of a leased key has no room
-// for the number: a map leads from leased keys to their records.
+// number of its record, so that finding the record needs no lookup. The slot word of a leased key has no
+// space for the number: a map finds the records of leased keys.
 //
 // Thread safety: the holder of the progress lock.
 //
 // Most arrivals have one waiting localize and nothing else: a record of 32 bytes, and 4 for its number. Queue
-// and further waiters are added when needed.
+// and further waiters are allocated when needed.
 class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // Opens the record of a key that is requested, with what the store keeps for its value, or of a leased
-  // key, without; there may be no waiter.
+  // Opens the record of a key that is requested (`prepared`: its reserved slot) or leased
+  // (without `prepared`). `waiter` may be empty.
   std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
     if (free_records_.empty()) add_record();
     const std::uint32_t number = free_records_.back();
@@ -71,31 +71,31 @@ class ArrivalTable {
     ++in_use_;
     return number;
   }
-  // The arrival or the lease has ended. The record's number may be reused.
+  // Called when the arrival or the lease has ended. The record's number may be reused.
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
     Record& record = records_[number];
     if (record.extra != kNoExtra) close_extra(record);
-    free_records_.push_back(number);  // There is room: add_record.
+    free_records_.push_back(number);  // add_record has reserved the space.
     --in_use_;
   }
 
-  // The record of a leased key; nothing when no operation or request waits for the key.
+  // Returns the record of a leased key; nullopt if no operation or request waits for the key.
   std::optional<std::uint32_t> find_leased(Key key) const LAPSE_REQUIRES(progress_role);
   // Keeps the record for a leased key that operations or requests wait for.
   void keep_for_lease(std::uint32_t number, Key key) LAPSE_REQUIRES(progress_role);
 
-  // Adds a further localize of the key. It completes with this arrival or, where an INSTRUCT is queued, with
-  // the next arrival.
+  // Adds a further localize of the key. It completes with this arrival or, if an INSTRUCT is queued, with the
+  // next one.
   void add_waiter(std::uint32_t number, Waiter waiter) LAPSE_REQUIRES(progress_role);
-  // What waits for the key. The address is stable until the record is closed.
+  // The operations and messages that wait for the key. The address is stable until the record is closed.
   KeyQueue& queue(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return extra(number).queue; }
-  // Null where no queue has been needed.
+  // Null if no queue has been needed.
   const KeyQueue* find_queue(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return is_plain(number) ? nullptr : &extras_[records_[number].extra].queue;
   }
   bool holds_instruct(std::uint32_t number) const LAPSE_REQUIRES(progress_role);
 
-  // True when nothing but the first waiter waits.
+  // True if nothing waits except the first waiter.
   bool is_plain(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].extra == kNoExtra;
   }
@@ -109,12 +109,12 @@ class ArrivalTable {
   Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].asked;
   }
-  // What the store keeps for the value of an arriving key.
+  // The slot that the store has reserved for the value of an arriving key, if any.
   Slot prepared(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return {records_[number].slot, records_[number].slot_is_private != 0};
   }
 
-  // For records that are used soon.
+  // For a record that is used soon.
   void prefetch(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     __builtin_prefetch(records_.data() + number, 1);
   }
@@ -122,7 +122,7 @@ class ArrivalTable {
   std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
-  static constexpr std::size_t kAhead = 12;  // of a record that is opened soon
+  static constexpr std::size_t kAhead = 12;  // prefetches a record this many calls of open before its use
   static constexpr std::uint32_t kNoExtra = 0x7fff'ffffU;
 
   struct Record {
@@ -140,13 +140,13 @@ class ArrivalTable {
     std::optional<Key> leased;  // the key under which find_leased finds the record
   };
 
-  // A free record.
+  // Adds a free record.
   void add_record() LAPSE_REQUIRES(progress_role);
   Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
   void close_extra(Record& record) LAPSE_REQUIRES(progress_role);
 
   std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
-  std::vector<std::uint32_t> free_records_ LAPSE_GUARDED_BY(progress_role);  // a stack, with room for all
+  std::vector<std::uint32_t> free_records_ LAPSE_GUARDED_BY(progress_role);  // a stack, with space for all
   // Stable addresses: records may be opened while a queue is drained.
   std::deque<Extra> extras_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_extras_ LAPSE_GUARDED_BY(progress_role);

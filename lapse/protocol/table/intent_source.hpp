@@ -1,4 +1,4 @@
-// Where a rank's wants come from.
+// The source of a rank's wants.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@
 
 namespace lapse {
 
-// When rounds begin.
+// Sets when rounds begin.
 struct RoundTimes {
-  // So long after a round the next one begins by itself; nothing: rounds follow requests alone.
+  // Time from one round to the next that begins by itself. Nullopt: rounds begin on request only.
   std::optional<std::chrono::microseconds> interval = std::chrono::microseconds(1000);
-  // Requests are left out for so long after a round begins.
+  // Requests are ignored for this time after a round begins.
   std::chrono::nanoseconds least{0};
-  // After changes were sent, so many times as long as that has taken this processor none are sent: the effort
-  // for replicas is bounded, however many of them are written how often. 0: every round sends them.
+  // After sending changes, a rank sends none for `pause` times as long as that has used this processor. This
+  // bounds the effort for replicas, however many are written however often. 0: every round sends them.
   unsigned pause = 0;
-  // How many bytes of changed values may be in flight to each other rank. What changes again meanwhile is
-  // sent once.
+  // Bytes of changed values that may be in flight to each other rank. Further changes meanwhile are
+  // coalesced.
   std::size_t credit_bytes = Credits::kDefaultLimit;
 };
 
-// Takes what a round has found. A key may be wanted several times at once; each want is ended by one unwant.
+// Receives the wants that a round finds. A key may be wanted several times at once; one unwant ends one want.
 class WantSink {
  public:
   // Keys of the table, each at most once in a call.
@@ -36,12 +36,12 @@ class WantSink {
   ~WantSink() = default;
 };
 
-// Is asked at the beginning of every round of its rank which keys the rank wants from now on, and which no
-// longer. Must not block.
+// Asked at the beginning of every round of its rank: reports the keys that the rank begins to want, and those
+// that it ceases to want. Must not block.
 class IntentSource {
  public:
   virtual void begin_round(WantSink& sink) LAPSE_REQUIRES(progress_role) = 0;
-  // Whether the next round finds something, however far the workers get until then.
+  // Returns whether the next round finds something, regardless of the workers' progress until then.
   virtual bool pending() const = 0;
 
  protected:

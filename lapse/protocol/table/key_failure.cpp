@@ -33,7 +33,7 @@ KeyFailure KeyFailure::caught_from_user_code(std::string_view table, Key key, Ra
   } catch (const std::exception& error) {
     failure.text = error.what();
   } catch (...) {
-    // It has no text.
+    // It has no message.
   }
   return failure;
 }

@@ -1,4 +1,4 @@
-// Why an operation, a localize or a lease could not have a key.
+// The reason why an operation, a localize or a lease could not get a key.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// What the rank that could not make or store a key, or on which code of the application threw, reports to
-// the requester. A value; the requester throws it.
+// A rank reports this to the requester if it could not create or store a key, or if application code threw
+// there. A value; the requester throws it.
 struct KeyFailure {
   enum class Kind : std::uint8_t { user_code, out_of_memory };
 
@@ -20,19 +20,19 @@ struct KeyFailure {
   std::string table;
   Key key;
   Rank where;        // the rank on which it happened
-  std::string text;  // what was thrown there
+  std::string text;  // message of the exception
 
-  // The exception that is being handled, for a key that was to be made or stored. Rethrows ProtocolError,
-  // which is no answer.
+  // Makes a failure of the exception that is being handled, thrown while a key was created or stored.
+  // Rethrows ProtocolError, which is not an answer.
   static KeyFailure caught(std::string_view table, Key key, Rank where);
-  // The exception that is being handled, whatever it is, as the failure of code of the application.
+  // Makes a user_code failure of the exception that is being handled, whatever its type.
   static KeyFailure caught_from_user_code(std::string_view table, Key key, Rank where);
 
   // Throws UserCodeFailed or OutOfMemory, with table, key and rank.
   [[noreturn]] void raise() const;
 };
 
-// Runs f(), which makes or stores the key on rank `where`. Returns what it threw, null when it succeeded.
+// Runs f(), which creates or stores the key on rank `where`. Returns the failure; null on success.
 template <class F>
 [[nodiscard]] std::unique_ptr<KeyFailure> failure_of(std::string_view table, Key key, Rank where, F&& f) {
   try {

@@ -63,7 +63,7 @@ KeyQueue::CopyMessage KeyQueue::message(const Entry& entry) const {
 
 void KeyQueue::drop_front(std::size_t count) {
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
-  // Updates are stored in the order of the queue; drained updates are erased once they are more than half.
+  // Updates are stored in the order of the queue; drained ones are erased once they are more than half.
   std::size_t first = updates_.size();
   for (const Entry& entry : queue_) {
     const auto* part = std::get_if<OperationPart>(&entry.what);

@@ -1,4 +1,4 @@
-// What waits for a key, in the order in which it reached the key's serving rank.
+// Queues what waits for a key, in the order in which it reached the key's serving rank.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,9 @@
 
 namespace lapse {
 
-// Operations, lease requests, messages about copies and an INSTRUCT that reach a key while it is arriving or
-// leased. Pure bookkeeping: no messages, no store. Thread safety: the holder of the progress lock.
+// Holds operations, lease requests, messages about replicas and an INSTRUCT that reach a key while it is
+// arriving or leased. Pure bookkeeping: no messages, no store. Thread safety: the holder of the progress
+// lock.
 //
 // Guarantee: entries are drained in the order of their pushes, including entries pushed while draining.
 class KeyQueue {
@@ -26,7 +27,7 @@ class KeyQueue {
   // The home's order to transfer ownership.
   struct Instruct {
     Domain next;
-    std::uint32_t relocations = 0;  // how often the key has moved, this time included
+    std::uint32_t relocations = 0;  // how often the key has moved, including this time
   };
 
   // ON, DELTA or OFF of a domain.
@@ -54,7 +55,7 @@ class KeyQueue {
 
   bool empty() const LAPSE_REQUIRES(progress_role) { return queue_.empty(); }
   std::size_t size() const LAPSE_REQUIRES(progress_role) { return queue_.size(); }
-  // Bytes of the updates of queued operations, and of some that were drained already.
+  // Bytes of the updates of queued operations, including some that are drained already.
   std::size_t update_bytes() const LAPSE_REQUIRES(progress_role) { return updates_.size(); }
   bool holds_instruct() const LAPSE_REQUIRES(progress_role) { return holds_instruct_; }
   void clear() LAPSE_REQUIRES(progress_role);
@@ -65,22 +66,22 @@ class KeyQueue {
   };
   Counts counts() const LAPSE_REQUIRES(progress_role);
 
-  // How draining ends.
+  // How draining has ended.
   enum class End : std::uint8_t {
-    open,    // nothing is left
-    leased,  // a lease request got the key; the entries behind it stay queued
-    left,    // the value has been transferred; nothing is left
+    open,    // the queue is empty
+    leased,  // a lease request got the key; the entries after it stay queued
+    left,    // the value has been transferred; the queue is empty
   };
-  // Calls for each entry, in order, handler.waited(since), and then
+  // Calls, for each entry in order, handler.waited(since), and then
   //   execute(part)       for an operation: on the value;
-  //   take(message)       for a message about copies;
+  //   take(message)       for a message about replicas;
   //   grant(asker)        for a lease request: the key is leased to it, draining ends;
-  //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part), forward(message) or
+  //   transfer(instruct)  for an INSTRUCT; then, for each entry after it, forward(part), forward(message) or
   //                       ask_again(asker).
   template <class Handler>
   End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
-  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part), forward(message)
-  // or ask_again(asker). There is no INSTRUCT.
+  // Replaces drain if no value arrives: calls forward(part), forward(message) or ask_again(asker) for each
+  // entry in order. Requires that no INSTRUCT is queued.
   template <class Handler>
   void send_away(Handler&& handler) LAPSE_REQUIRES(progress_role) {
     send_away_from(0, handler);
@@ -93,7 +94,7 @@ class KeyQueue {
     Clock::time_point since;
   };
 
-  // The operation of an entry, with its update; the message, with its delta.
+  // Return an entry's operation with its update, or its message with its delta.
   OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
   CopyMessage message(const Entry& entry) const LAPSE_REQUIRES(progress_role);
   // Copies bytes for an entry that is about to be pushed; returns their offset.
@@ -109,7 +110,7 @@ class KeyQueue {
 
 template <class Handler>
 KeyQueue::End KeyQueue::drain(Handler&& handler) {
-  // A handler may push: entries and updates may move.
+  // A handler may push, which may move entries and updates.
   for (std::size_t position = 0; position < queue_.size(); ++position) {
     const Entry entry = queue_[position];
     handler.waited(entry.since);

@@ -1,4 +1,4 @@
-// Who waits for a lease.
+// Identifies a worker that waits for a lease.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lapse {
 
-// A worker that waits for its turn to lease a key: one of this rank, with its request, or worker `worker` of
-// another rank of the domain.
+// A worker that waits for its turn to lease a key: a worker of this rank, by its request, or worker `worker`
+// of another rank of the domain.
 struct LeaseAsker {
   Submission* local = nullptr;  // its LeaseRequest
   Rank rank;

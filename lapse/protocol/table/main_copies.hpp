@@ -1,4 +1,4 @@
-// What a serving rank stores about the main copies of its domain that other domains hold copies of.
+// A serving rank's records of the main copies of its domain of which other domains hold replicas.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace lapse {
 
-// A domain that wants a key which another domain owns.
+// A holder of a key: a domain that wants the key although another domain owns it.
 struct Member {
   Domain domain;
-  bool dirty = false;  // the main copy has changed since the domain was sent it, or a DELTA is to be answered
+  bool dirty = false;  // the main copy has changed since it was sent, or a DELTA is to be answered
   bool bit = false;    // of the domain's last DELTA
 };
 
-// The members of one main copy. Few have more than two: those are kept in the record itself.
+// The holders of one main copy. Few have more than two; up to two are stored in the record itself.
 class MainCopy {
  public:
   MainCopy() = default;
@@ -30,16 +30,16 @@ class MainCopy {
   std::span<Member> members() { return more_ ? std::span(*more_) : std::span(few_).first(count_); }
   std::span<const Member> members() const { return const_cast<MainCopy*>(this)->members(); }
   std::size_t size() const { return more_ ? more_->size() : count_; }
-  // Null where the domain is no member.
+  // Null if the domain is no holder.
   Member* find(Domain domain);
   void add(const Member& member);
-  // The domain is a member.
+  // Requires that the domain is a holder.
   void remove(Domain domain);
   void mark_all() {
     for (Member& member : members()) member.dirty = true;
   }
 
-  // The record is in the list of those that a round visits.
+  // The record is in the list that the next round visits.
   bool listed = false;
 
  private:
@@ -49,27 +49,27 @@ class MainCopy {
   std::unique_ptr<std::vector<Member>> more_;
 };
 
-// Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
+// Numbered records. Pure bookkeeping. Thread safety: the holder of the progress lock.
 class MainCopies {
  public:
-  // Throws std::bad_alloc; then nothing has happened.
+  // Throws std::bad_alloc and then has no effect.
   std::uint32_t open(Key key) LAPSE_REQUIRES(progress_role);
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // Valid until the next open.
   MainCopy& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
 
-  // The next round visits the record.
+  // Lists the record for the next round.
   void list(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
     if (records_[number].listed) return;
     records_[number].listed = true;
     listed_.push_back(number);
   }
-  // Calls f(number) for each record that was listed, which is no longer.
+  // Empties the list, and calls f(number) for each record that was in it.
   template <class F>
   void take_listed(F&& f) LAPSE_REQUIRES(progress_role) {
     taken_.swap(listed_);
     for (const std::uint32_t number : taken_) {
-      // It may have been closed, and opened for another key.
+      // The record may have been closed, and opened for another key.
       if (!records_[number].listed) continue;
       records_[number].listed = false;
       f(number);
@@ -77,7 +77,7 @@ class MainCopies {
     taken_.clear();
   }
   bool any_listed() const LAPSE_REQUIRES(progress_role);
-  // Whether f(main copy) is true for a record that is listed.
+  // Whether f(main copy) is true for a listed record.
   template <class F>
   bool any_listed(F&& f) const LAPSE_REQUIRES(progress_role) {
     for (const std::uint32_t number : listed_)
@@ -85,7 +85,7 @@ class MainCopies {
     return false;
   }
 
-  // Numbers of records are below this one.
+  // All numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
   std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {

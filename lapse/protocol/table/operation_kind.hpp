@@ -9,7 +9,7 @@ struct RegisteredFunction;
 
 enum class OperationKind : std::uint8_t { pull, push, set, call, localize };
 
-// What an operation does to a value, wherever that is (TableShard::apply).
+// What an operation does to a value, wherever the value is (see TableShard::apply).
 struct ValueOperation {
   OperationKind kind = OperationKind::pull;
   float scale = 1;                               // push: of the learning rate

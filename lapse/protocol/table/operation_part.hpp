@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// On the rank where it is queued or executed.
+// As seen by the rank that queues or executes it.
 struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;

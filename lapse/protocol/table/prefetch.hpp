@@ -10,7 +10,7 @@
 namespace lapse {
 
 // `record` is number `at` of the frame. Prefetches the slot word of a key some records ahead, and the value
-// of a key a few records ahead. Keys are not trusted: a message may be malformed.
+// of a key a few records ahead. Does not trust the keys: a message may be malformed.
 inline void prefetch_ahead(const TableShard& table, const FrameHeader& header, const std::byte* record,
                            std::uint32_t at) {
   constexpr std::uint32_t kFarAhead = 20;

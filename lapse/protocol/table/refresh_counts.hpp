@@ -1,4 +1,4 @@
-// How many REFRESHes have been exchanged with each rank.
+// Counts the REFRESHes that were exchanged with each rank.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace lapse {
 
-// REFRESHes may overtake other messages, and each other. To find out when all have come that a rank had sent
-// before it answered a sync of this rank, both count, and each REFRESH carries the *epoch* of its sender: the
-// number of the receiver's last sync that the sender had answered before. Those of later epochs do not count.
+// Detects that all REFRESHes have arrived that a rank sent before it answered a sync of this rank. REFRESHes
+// may overtake other messages and each other, so both ranks count them. Each REFRESH carries its generation
+// (`epoch`): the number of the receiver's last sync that the sender had answered. Later generations are
+// ignored.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class RefreshCounts {
@@ -21,7 +22,7 @@ class RefreshCounts {
 
   std::uint64_t epoch(Rank to) const { return of_[to.index()].epoch; }
   void add_sent(Rank to) { ++of_[to.index()].sent; }
-  // The rank's sync `number` is answered: how many it has been sent until now.
+  // Answers the rank's sync `number`. Returns how many REFRESHes the rank has been sent so far.
   std::uint64_t answer(Rank to, std::uint64_t number) {
     of_[to.index()].epoch = number;
     return of_[to.index()].sent;
@@ -29,7 +30,7 @@ class RefreshCounts {
 
   // --- received
 
-  // This rank's next sync begins; every rank that was asked has answered the last.
+  // Begins this rank's next sync. Requires that every rank that was asked has answered the last one.
   void begin(std::uint64_t number) {
     sync_ = number;
     for (OfRank& rank : of_) {
@@ -41,7 +42,7 @@ class RefreshCounts {
     OfRank& rank = of_[from.index()];
     (epoch < sync_ ? rank.before : rank.behind) += count;
   }
-  // Of those that the rank sends before it answers the sync that has begun last.
+  // Counts those that the rank had sent before it answered the last sync that has begun.
   std::uint64_t received(Rank from) const { return of_[from.index()].before; }
 
  private:
@@ -49,7 +50,7 @@ class RefreshCounts {
     std::uint64_t epoch = 0;
     std::uint64_t sent = 0;
     std::uint64_t before = 0;  // received: sent before the answer to the last sync
-    std::uint64_t behind = 0;  // received: sent behind it
+    std::uint64_t behind = 0;  // received: sent after it
   };
   std::vector<OfRank> of_;
   std::uint64_t sync_ = 0;

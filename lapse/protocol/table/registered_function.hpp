@@ -1,4 +1,4 @@
-// A user function that runs where a key is stored.
+// A user function that runs on the rank that stores a key.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace lapse {
 
 // Every rank registers the same functions in the same order: messages carry the function's number.
 struct RegisteredFunction {
-  // Runs under the key's latch, on a worker's or the engine's thread: on the value's `length` elements,
-  // reading argument_bytes at `argument` and writing result_bytes to `result`.
+  // Runs under the key's latch, on a thread of a worker or the engine. Works on the value's `length`
+  // elements, reads argument_bytes at `argument`, and writes result_bytes to `result`.
   using Run = std::function<void(Key key, std::byte* value, std::size_t length, const std::byte* argument,
                                  std::byte* result)>;
 

@@ -1,4 +1,4 @@
-// What a serving rank stores about the copies that its domain holds.
+// A serving rank's records of the replicas that its domain holds.
 #pragma once
 
 #include <array>
@@ -13,40 +13,40 @@
 
 namespace lapse {
 
-// A copy, from the announcement that the domain wants the key until the owner has acknowledged its end.
+// A replica, from the announcement that the domain wants the key until the owner has acknowledged its end.
 struct Replica {
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   using Clock = std::chrono::steady_clock;
 
-  // The message that the owner, or the home, has not answered yet. There is at most one for a key. Each of
-  // the last three carries changes of the copy.
+  // The message that the owner, or the home, has not answered yet: at most one per key. Each of the last
+  // three carries changes of the replica.
   enum class Unanswered : std::uint8_t { nothing, on, delta, off, localize };
 
   Key key;
   std::uint32_t slot = kNone;     // in memory that the domain shares
-  std::uint32_t base = kNone;     // in the side slab; what value and state were at the last merge
-  std::uint32_t arrival = kNone;  // of the arrival record, where something waits for the key
-  Domain owner;                   // that has sent the last message about the key
-  Clock::time_point refreshed;    // while awaiting: asked for; while closing: given back
+  std::uint32_t base = kNone;     // in the side slab; value and state at the last merge
+  std::uint32_t arrival = kNone;  // the arrival record, if something waits for the key
+  Domain owner;                   // the sender of the last message about the key
+  Clock::time_point refreshed;    // while awaiting: time of the request; while closing: of the end
   Unanswered unanswered = Unanswered::nothing;
   bool bit = false;      // of the last DELTA
-  bool wanted = false;   // the main copy is: a worker has localized the key, or requested a lease of it
+  bool wanted = false;   // a worker has localized the key or requested a lease: the main copy is wanted
   bool offered = false;  // the owner has offered the main copy
-  bool marked = false;   // changed since the last DELTA, and the mark has been taken
-  // On which side of the last cut (ReplicaTable): what has been sent, and what is to be sent.
+  bool marked = false;   // changed since the last DELTA; the slot's mark has been taken
+  // The side of the last cut (see ReplicaTable) of the changes that were sent, and of those still to be sent.
   std::uint8_t sent_side = 0;
   std::uint8_t marked_side = 0;
-  std::uint8_t reads = 0;  // noted (ReadSamples), of what it shows now; no more than can be stored
+  std::uint8_t reads = 0;  // of its current content that ReadSamples has noted; saturates
 };
 static_assert(sizeof(Replica) == 40);
 
-// Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
+// Numbered records. Pure bookkeeping. Thread safety: the holder of the progress lock.
 //
-// A *cut* separates changes of copies that are not merged yet from those that come later: waits_for_cut is
-// true until the former have been merged, however many of the latter there are.
+// A *cut* separates the changes of replicas that are not merged yet from later ones: waits_for_cut is true
+// until the former have been merged, however many later ones there are.
 class ReplicaTable {
  public:
-  // Throws std::bad_alloc; then nothing has happened.
+  // Throws std::bad_alloc and then has no effect.
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
     const bool is_new = free_.empty();
     if (is_new) records_.push_back(replica);
@@ -74,7 +74,7 @@ class ReplicaTable {
   Replica& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
   const Replica& at(std::uint32_t number) const LAPSE_REQUIRES(progress_role) { return records_[number]; }
 
-  // The record's message that is not answered yet, from now on. DELTA and OFF carry what was marked.
+  // Sets the record's unanswered message. DELTA and OFF carry the marked changes.
   void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
     const auto carries = [](Replica::Unanswered which) { return which > Replica::Unanswered::on; };
     --expected_[index(replica.unanswered)];
@@ -87,7 +87,7 @@ class ReplicaTable {
     ++unmerged_[replica.sent_side];
     if (takes_mark) unmark(replica);
   }
-  // The copy has changed, and that is still to be sent; or there is nothing to be sent.
+  // Marks that the replica has changes still to be sent; unmark: it has none.
   void mark(Replica& replica) LAPSE_REQUIRES(progress_role) {
     if (replica.marked) return;
     replica.marked = true;
@@ -99,11 +99,11 @@ class ReplicaTable {
     replica.marked = false;
     --unmerged_[replica.marked_side];
   }
-  // What is not merged now is before the cut. Not while something is before an earlier one.
+  // Moves all changes that are not merged now before the cut. Requires that none is before an earlier cut.
   void cut() LAPSE_REQUIRES(progress_role) { side_ ^= 1U; }
-  // Whether changes that were not merged when the last cut was made still are not.
+  // Whether changes from before the last cut are still not merged.
   bool waits_for_cut() const LAPSE_REQUIRES(progress_role) { return unmerged_[side_ ^ 1U] > 0; }
-  // Records with such a message; with this one.
+  // Counts the records with any unanswered message, or with this one.
   std::size_t unanswered() const LAPSE_REQUIRES(progress_role) {
     return in_use_ - expected_[index(Replica::Unanswered::nothing)];
   }
@@ -111,7 +111,7 @@ class ReplicaTable {
     return expected_[index(message)];
   }
 
-  // Numbers of records are below this one.
+  // All numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
   std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
@@ -125,7 +125,7 @@ class ReplicaTable {
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};     // by side
-  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                     // of what comes now
+  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                     // of new changes
   std::array<std::size_t, 5> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
 };
 

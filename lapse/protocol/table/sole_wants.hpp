@@ -1,12 +1,12 @@
-// Whether the keys that a domain comes to want are likely to be wanted by no other domain.
+// Estimates whether keys that a domain begins to want are likely wanted by no other domain.
 #pragma once
 
 #include <cstdint>
 
 namespace lapse {
 
-// For one table, estimated from the keys that have come: as main copies without members, or shared with
-// others. The last few thousand count.
+// For one table, from the last few thousand keys that arrived: as main copies without other holders, or
+// shared with other domains.
 //
 // Thread safety: none.
 class SoleWants {
@@ -19,7 +19,7 @@ class SoleWants {
     ++shared_;
     forget();
   }
-  // Three of four were alone. Before enough keys have come: false.
+  // True if at least three of four keys were alone. False until enough keys have arrived.
   bool likely() const { return alone_ + shared_ >= kFewest && alone_ >= 3 * shared_; }
 
  private:

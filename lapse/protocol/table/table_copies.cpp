@@ -102,7 +102,7 @@ void TableCopies::refuse(Key key) {
   try {
     refused_.insert(key.value());
   } catch (const std::bad_alloc&) {
-    // The key is announced again when it is wanted anew, which is right, too.
+    // Then the key is announced again when it is wanted anew, which is correct, too.
   }
 }
 

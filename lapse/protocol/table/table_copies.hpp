@@ -1,4 +1,4 @@
-// What a rank stores about the copies of one table: those that its domain holds, and those of its owners.
+// A rank's records of the replicas of one table: those that its domain holds, and those of the keys it owns.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace lapse {
 
-// For a table whose keys may have copies. Thread safety: the holder of the progress lock.
+// For a table whose keys may have replicas. Thread safety: the holder of the progress lock.
 class TableCopies {
  public:
   // Throws OutOfMemory.
@@ -34,23 +34,24 @@ class TableCopies {
   MainCopies& mains() LAPSE_REQUIRES(progress_role) { return mains_; }
   const MainCopies& mains() const LAPSE_REQUIRES(progress_role) { return mains_; }
 
-  // The record of a replica that is not closed.
+  // Returns the record of a replica that is not closed. Throws ProtocolError if the key has none.
   std::uint32_t replica_number(Key key) LAPSE_REQUIRES(progress_role);
   Replica& replica(Key key) LAPSE_REQUIRES(progress_role) { return replicas_.at(replica_number(key)); }
-  // Whether the slot holds a main copy that has members.
+  // Whether the slot holds a main copy with other holders.
   static bool has_members(const std::byte* content) {
     const std::uint32_t record = SlotHead::of(content).record;
     return record != SlotHead::kNoRecord && (record & kMainBit) != 0;
   }
-  // The number of the record of the key's main copy, which is at `content`; nothing where it has no members.
+  // Returns the number of the record of the key's main copy, which is at `content`; nullopt if it has no
+  // holders.
   std::optional<std::uint32_t> main_number(Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   MainCopy* main(Key key, std::byte* content) LAPSE_REQUIRES(progress_role) {
     const auto number = main_number(key, content);
     return number ? &mains_.at(*number) : nullptr;
   }
-  // Most main copies that get a member are offered to it, and soon go there: as long as it is the only
-  // one, it is noted in the slot, without a record. It shows no copy, so it is never dirty. There are no
-  // members yet.
+  // Most main copies that get a holder are offered to it and soon move there. As long as it is the only one,
+  // the slot stores it, without a record. It has no replica yet, so it is never dirty. Requires that the main
+  // copy has no holders.
   static void set_only_member(std::byte* content, Domain member) {
     SlotHead::of(content).record = record_of_only(member);
   }
@@ -61,32 +62,31 @@ class TableCopies {
     const std::uint32_t record = SlotHead::of(content).record;
     return record != SlotHead::kNoRecord && (record & (kMainBit | kOnlyBit)) == (kMainBit | kOnlyBit);
   }
-  // The record of the main copy, or of the replica, that is in a marked slot; nothing where the slot has been
-  // released since it was marked.
+  // Return the record of the main copy, or replica, in a marked slot; nullopt if the slot was released since.
   std::optional<std::uint32_t> main_in(Slot slot) LAPSE_REQUIRES(progress_role);
   std::optional<std::uint32_t> replica_in(Slot slot) LAPSE_REQUIRES(progress_role);
   static void set_main(std::byte* content, std::uint32_t number) {
     SlotHead::of(content).record = number | kMainBit;
   }
 
-  // --- memory of copies: a slot, and a base where changes are merged by differences
+  // --- memory of replicas: a slot, and a base if changes are merged by differences
 
-  // Opens a record, and keeps room for a copy of the key; nothing where there is no memory for it. Where all
-  // values have one length, slot and base are chosen by take_room: many announced keys come without a copy.
+  // Opens a record and reserves memory for a replica of the key; nullopt if out of memory. If all values have
+  // one length, take_room chooses slot and base later: many announced keys arrive without a replica.
   std::optional<std::uint32_t> try_open(Replica replica) LAPSE_REQUIRES(progress_role);
-  // The copy has a slot and a base from now on; its value has version 0 at first.
+  // Gives the replica a slot and a base. Its value has version 0 at first.
   void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
-  // There will be no copy, or it is not used any more; `with_slot`: its slot is released, too.
+  // Releases the memory of a replica that will not exist or is no longer used; the slot only if `with_slot`.
   void release_room(Replica& replica, bool with_slot = true) LAPSE_REQUIRES(progress_role);
-  // There will be no copy, but a main copy: the room for a slot, which was not chosen, is kept for it.
+  // The key gets a main copy, not a replica: keeps the reserved slot (not chosen yet), and releases the base.
   void keep_slot_only() LAPSE_REQUIRES(progress_role) {
     if (needs_bases_) bases_->withdraw_promise();
   }
-  // As try_open, for a copy in the slot that the record names, which holds a value already.
+  // Like try_open, for a replica in the slot that the record names, which already holds a value.
   std::optional<std::uint32_t> try_open_in_slot(Replica replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
 
-  // --- keys for which this domain has been refused a copy, or has declined one, while it wants them
+  // --- keys that this domain wants, but of which it was refused, or has declined, a replica
 
   bool is_refused(Key key) const LAPSE_REQUIRES(progress_role) {
     return !refused_.empty() && refused_.contains(key.value());
@@ -96,25 +96,25 @@ class TableCopies {
     if (!refused_.empty()) refused_.erase(key.value());
   }
 
-  // --- what the policy is to know
+  // --- for the policy
 
   SoleWants& sole_wants() LAPSE_REQUIRES(progress_role) { return sole_wants_; }
   const SoleWants& sole_wants() const LAPSE_REQUIRES(progress_role) { return sole_wants_; }
 
-  // --- what the next round visits
+  // --- for the next round
 
-  // Replicas that were changed, and could not send a DELTA yet.
+  // Changed replicas that could not send a DELTA yet.
   std::vector<std::uint32_t>& marked() LAPSE_REQUIRES(progress_role) { return marked_; }
   bool any_marked() const LAPSE_REQUIRES(progress_role);
 
-  // Bytes of bases; of everything beside the slots.
+  // Bytes of the bases; bytes of everything except the slots.
   std::size_t base_bytes() const { return bases_ ? bases_->committed_bytes() : 0; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role);
 
  private:
-  // Of the record's number in the head of a slot: it is that of a main copy.
+  // In the record number in a slot's head: it is the record of a main copy.
   static constexpr std::uint32_t kMainBit = std::uint32_t{1} << 31;
-  // There is no record, but the number of the only member.
+  // Instead of a record number, the slot's head stores the only holder.
   static constexpr std::uint32_t kOnlyBit = std::uint32_t{1} << 30;
 
   std::uint32_t base_units(Key key) const;

@@ -14,8 +14,8 @@
 
 namespace lapse {
 
-// Immutable once a shard has been made of it; equal on all ranks but for `rank` and the domain that `homes`
-// is seen from. Thread safety: any thread.
+// Immutable once it has made a shard. Equal on all ranks, except `rank` and the domain from which `homes` is
+// seen. Thread safety: any thread.
 struct TableDefinition {
   TableId id;
   std::string name;
@@ -30,7 +30,7 @@ struct TableDefinition {
 
   Domain self_domain() const { return homes.self(); }
   std::size_t members() const { return domains.members(self_domain()).size(); }
-  // The rank whose engine decides about the key for a domain: messages about the key go to it.
+  // The rank whose engine decides about the key for a domain. Messages about the key go to it.
   Rank serving_rank(Key key, Domain domain) const { return domains.serving_rank(key, domain); }
   Rank serving_rank(Key key) const { return domains.serving_rank(key, self_domain()); }
   bool serves(Key key) const { return serving_rank(key) == rank; }

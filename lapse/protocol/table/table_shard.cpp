@@ -11,7 +11,7 @@ namespace lapse {
 // --- values
 
 bool TableShard::read_uninitialized(Key key, std::byte* to) const {
-  // A key without a slot word is not remote; of a key with a slot word, only the engine knows the owner.
+  // A key without a slot word is not remote. If a key has a slot word, only the engine knows the owner.
   if (definition_.homes.home(key) != self_domain() || store_.known(key)) return false;
   definition_.initialiser.fill(definition_.seed, key, sizes().layout().type, sizes().length(key), to);
   return true;
@@ -27,7 +27,7 @@ void TableShard::apply(const ValueOperation& operation, Key key, std::byte* cont
       definition_.rule.apply(content, argument, sizes().length(key), operation.scale);
       return;
     case OperationKind::set:
-      // The state of the rule starts anew.
+      // The optimizer state is reset.
       std::memcpy(content, argument, value_bytes(key));
       definition_.rule.initialise(content, sizes().length(key));
       return;
@@ -57,7 +57,7 @@ KeyView TableShard::view(Key key) const {
   if (view.home != view.self) {
     view.hint = definition_.cache.look_up(word.hint());
   } else if (!view.serves) {
-    // The home's serving rank alone stores the owner.
+    // Only the home's serving rank stores the owner.
   } else if (!store_.is_sparse()) {
     view.owner_by_table = ownership_.owner(definition_.homes.home_index(key));
   } else {
@@ -103,19 +103,19 @@ void TableShard::remember_location(Key key, Domain responder) {
   if (!definition_.cache.enabled()) return;
   const Domain home = definition_.homes.home(key);
   if (!definition_.cache.should_remember(responder, self_domain(), home == self_domain())) return;
-  // An access to a key without a slot word goes to its home anyway; and hints must leave room in the table
+  // An access to a key without a slot word goes to its home anyway; and hints must leave space in the table
   // for keys.
   if (store_.is_sparse() && (responder == home || !store_.has_room_for_hints()) && !store_.known(key)) return;
   store_.set_hint(key, responder);
 }
 
 void TableShard::remember_lookup(Key key, OwnershipTable::Entry entry) {
-  // The bytes were read without a lock: only the number of a domain is accepted.
+  // The bytes were read without a lock: accept only the number of a domain.
   const bool is_domain = entry.owner.value() >= 0 && entry.owner.value() < definition_.domains.domains();
   if (is_domain && !store_.word(key).hint()) remember_location(key, entry.owner);
 }
 
-// --- what waits for keys
+// --- waiting operations and messages
 
 std::optional<std::uint32_t> TableShard::arrival_record(Key key, ArrivalTable::Clock::time_point now) {
   const SlotWord word = store_.word(key);

@@ -1,4 +1,4 @@
-// What one rank stores of a table: for the keys that it serves, and to access the memory of its domain.
+// One rank's part of a table: the keys that it serves, and access to the memory of its domain.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@
 
 namespace lapse {
 
-// Thread safety: definition, sizes, serves, read, read_uninitialized and apply by any thread; the store
-// follows its own rules (store.hpp); everything else by the holder of the progress lock.
+// Thread safety: definition, sizes, serves, read, read_uninitialized and apply: any thread. The store: see
+// store.hpp. Everything else: the holder of the progress lock.
 //
 // A key of a sparse table is *uninitialized* until its home creates it: no domain has memory for it. Its home
-// counts as its owner, answers pulls with the initial value, and creates the key when it is pushed to,
+// counts as its owner. It answers pulls with the initial value, and creates the key when it is pushed to,
 // called, leased or relocated.
 class TableShard {
  public:
-  // `make_store` is a function that returns a Store: stores do not move.
+  // `make_store` returns a Store. (Stores do not move.)
   template <class MakeStore>
   TableShard(TableDefinition definition, MakeStore&& make_store, OwnershipTable owners)
       : definition_(std::move(definition)),
@@ -59,11 +59,11 @@ class TableShard {
   // Bytes of the value and optimizer state.
   std::size_t content_bytes(Key key) const { return sizes().content_bytes(key); }
 
-  // Copies the value to `to`; false when the key is not local, or leased.
+  // Copies the value to `to`. False if the key is not local, or leased.
   bool read(Key key, std::byte* to) const {
     return static_cast<bool>(store_.read(key, to)) || (store_.is_sparse() && read_uninitialized(key, to));
   }
-  // Whether a copy that is not the main one can carry out the operation.
+  // Whether a replica can carry out the operation.
   bool may_use_copy(const ValueOperation& operation) const {
     if (operation.kind == OperationKind::pull) return true;
     if (operation.kind != OperationKind::push) return false;
@@ -73,7 +73,7 @@ class TableShard {
   Store::Reach reach(const ValueOperation& operation) const {
     return may_use_copy(operation) ? Store::Reach::any : Store::Reach::main;
   }
-  // One push to the main copy, or to another copy of a table whose copies merge by gradients.
+  // One push to the main copy, or to a replica in a table whose replicas merge by gradients.
   Found push_any(Store::Word& word, Key key, const std::byte* update, float scale) {
     return store_.update_any_at(word, [&](std::byte* content, bool is_copy) {
       if (is_copy) {
@@ -84,13 +84,13 @@ class TableShard {
     });
   }
 
-  // Copies the initial value of an uninitialized key; false where only the holder of the progress lock can
+  // Copies the initial value of an uninitialized key. False if only the holder of the progress lock can
   // decide that the key is uninitialized. Throws what an initialiser of the application throws.
   bool read_uninitialized(Key key, std::byte* to) const;
 
-  // Applies an operation to a value. `content` is the key's value and optimizer state, to which the caller
-  // has exclusive access; `argument` the update, new value or argument, `result` room for the value (pull) or
-  // the function's result. Throws what code of the application throws.
+  // Applies an operation to a value. `content`: the key's value and optimizer state, to which the caller has
+  // exclusive access. `argument`: the update, new value or argument. `result`: space for the value (pull) or
+  // the function's result. Throws what application code throws.
   void apply(const ValueOperation& operation, Key key, std::byte* content, const std::byte* argument,
              std::byte* result) const;
 
@@ -98,14 +98,14 @@ class TableShard {
 
   // The current state of a key, for routing.
   KeyView view(Key key) const LAPSE_REQUIRES(progress_role);
-  // As view, for a key whose value is neither here nor coming here and which exists: fills in what the
-  // caller does not know, which is everything but `self` and `home`. False for other keys. `word`: the key's
-  // slot word, null where it has none. `alone`: the domain has one member.
+  // Like view, for an existing key whose value is neither here nor arriving here; returns false for other
+  // keys. Fills in all fields except `self` and `home`, which the caller sets. `word`: the key's slot word,
+  // null if it has none. `alone`: the domain has one member.
   bool view_absent(Key key, const Store::Word* word, bool alone, KeyView& view) const
       LAPSE_REQUIRES(progress_role) {
     if (word != nullptr)
       return view_absent(key, SlotWord(word->load(std::memory_order_acquire)), alone, view);
-    // At its home, it is uninitialized.
+    // At its home, the key is uninitialized.
     if (view.home == view.self) return false;
     view.hint.reset();
     view.serves = alone || serves(key);
@@ -117,7 +117,7 @@ class TableShard {
   // Creates a key that has no memory yet, with its initial value. Throws OutOfMemory, or what an initialiser
   // of the application throws.
   void create(Key key) LAPSE_REQUIRES(progress_role);
-  // At the creation of a dense table: creates all keys that this domain is home of and this rank serves.
+  // At the creation of a dense table: creates all keys whose home is this domain and that this rank serves.
   void create_own_keys() LAPSE_REQUIRES(progress_role);
   // Creates the key if it is uninitialized.
   void ensure_exists(Key key) LAPSE_REQUIRES(progress_role) {
@@ -126,64 +126,64 @@ class TableShard {
 
   // --- owners and their locations
 
-  // At the home: the key belongs to `next` from now on; a sparse key gets a slot word.
+  // At the home: makes `next` the owner of the key. A sparse key gets a slot word.
   OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role) {
     const std::uint64_t index =
         store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
     return ownership_.relocate(index, next);
   }
-  // At the home of a key of a dense table: its owner.
+  // At the home of a key of a dense table: returns its owner.
   Domain owner_by_table(Key key) const LAPSE_REQUIRES(progress_role) {
     return ownership_.owner(definition_.homes.home_index(key));
   }
-  // At the home of a key of a dense table, for a call of relocate that follows soon.
+  // At the home of a key of a dense table, before a call of relocate.
   void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
     if (definition_.homes.computes_index()) ownership_.prefetch(definition_.homes.home_index(key));
   }
-  // An answer about the key has come from `responder`.
+  // An answer about the key has arrived from `responder`.
   void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
-  // Whether a lookup of a key's owner in its home's memory is useful. With two domains, a key that is not
-  // local is at its home; and the positions of the keys of a sparse table or a custom map are stored by the
-  // home alone.
+  // Whether it is useful to look for a key's owner in its home's memory. It is not with two domains, because
+  // a key that is not local is at its home; nor in a sparse table or with a custom map, because only the home
+  // stores the positions of the keys.
   bool may_look_up_owners() const {
     return !store_.is_sparse() && definition_.cache.enabled() && definition_.domains.domains() > 2 &&
            definition_.homes.kind() != HomeMapKind::custom;
   }
-  // Stores an owner that was read there as the key's hint, where the key has none.
+  // Stores an owner that was read there as the key's hint, if the key has none.
   void remember_lookup(Key key, OwnershipTable::Entry entry) LAPSE_REQUIRES(progress_role);
-  // The owners of the keys that this domain is home of, as other ranks may read them (dense tables).
+  // The owners of the keys whose home is this domain, as other ranks may read them (dense tables).
   std::span<const OwnershipTable::Entry> owners() const LAPSE_REQUIRES(progress_role) {
     return ownership_.entries();
   }
-  // The number under which every rank exposes its owners; nothing when owners are not read remotely.
+  // The number under which every rank exposes its owners; nullopt if owners are not read remotely.
   std::optional<std::uint32_t> exposed_owners() const { return exposed_owners_; }
-  // At the table's creation.
+  // Called at the table's creation.
   void set_exposed_owners(std::uint32_t number) { exposed_owners_ = number; }
 
-  // --- what waits for keys
+  // --- waiting operations and messages
 
   ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
   const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
-  // The arrival record of a key that this rank serves and that is arriving or leased, or of which it has a
-  // replica's record: operations wait in its queue. Nothing when the key's lease has just ended.
+  // Returns the arrival record, whose queue holds waiting operations, of a key that this rank serves and that
+  // is arriving, leased, or in a replica's record. Nullopt if the key's lease has just ended.
   std::optional<std::uint32_t> arrival_record(Key key, ArrivalTable::Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
-  // --- copies on several domains
+  // --- replicas
 
-  // Null where keys cannot have copies.
+  // Null if keys cannot have replicas.
   TableCopies* copies() LAPSE_REQUIRES(progress_role) { return copies_.get(); }
   const TableCopies* copies() const LAPSE_REQUIRES(progress_role) { return copies_.get(); }
-  // How often this domain wants each key that this rank serves: once for each intent of a worker of this
-  // rank, and once for each other rank of the domain that wants the key.
+  // Counts this domain's wants of each key that this rank serves: one for each intent of a worker of this
+  // rank, and one for each other rank of the domain that wants the key.
   WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
   const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
-  // Whether there is memory for keys that come only because they are wanted.
+  // Whether there is memory for keys that arrive only because they are wanted.
   bool has_room_for_wanted() LAPSE_REQUIRES(progress_role) {
     const std::uint64_t bytes = store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0);
     return reserve_->allows(bytes - std::exchange(counted_bytes_, bytes));
   }
-  // At the table's registration: that of all tables of the rank.
+  // At the table's registration: sets the reserve that all tables of the rank share.
   void share_reserve(std::shared_ptr<MemoryReserve> reserve) LAPSE_REQUIRES(progress_role) {
     reserve_ = std::move(reserve);
   }
@@ -192,14 +192,14 @@ class TableShard {
 
   TableCounters& counters() LAPSE_REQUIRES(progress_role) { return counters_; }
   const TableCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
-  // Bytes of the table on this rank, with this rank's part of shared memory: slot words and lengths of keys;
-  // owners of the keys that this domain is home of; both, and slots.
+  // Bytes of the table on this rank, including this rank's part of shared memory: of slot words and lengths
+  // of keys; of the owners of keys whose home is this domain; of both and the slots.
   std::size_t word_bytes() const { return store_.word_bytes() / definition_.members(); }
   std::size_t owner_bytes() const LAPSE_REQUIRES(progress_role);
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
     return word_bytes() + owner_bytes() + store_.slab_bytes() + copy_bytes();
   }
-  // Beside the slots of the copies.
+  // Bytes of replicas outside their slots.
   std::size_t copy_bytes() const LAPSE_REQUIRES(progress_role) {
     return copies_ ? copies_->memory_bytes() : 0;
   }
@@ -223,7 +223,7 @@ class TableShard {
   // constant
   const TableDefinition definition_;
   std::optional<std::uint32_t> exposed_owners_;
-  // own rules
+  // thread safety of its own
   Store store_;
   // guarded by the progress lock
   OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);

@@ -1,4 +1,4 @@
-// How many keys of a worker's operations are in flight.
+// Counts the keys of a worker's operations that are in flight.
 #pragma once
 
 #include <atomic>
@@ -6,22 +6,22 @@
 
 namespace lapse {
 
-// Thread safety: add and require_none by the worker; finish, close, open and require_some by the holder of
-// the progress lock; the questions by both. Each counter has one writer, so that neither needs an atomic
+// Thread safety: add and require_none: the worker. finish, close, open and require_some: the holder of the
+// progress lock. Queries: both. Each counter has one writer, so that neither needs an atomic
 // read-modify-write.
 //
 // Invariant: the difference of the counters is the total, with two bits above it:
 //
 //   | closed 1 | required 1 | total 30 |
 //
-// One comparison thus answers all questions that a worker has before it touches memory.
+// So one comparison answers all questions that a worker has before it accesses memory.
 class UnansweredCount {
  public:
   // At most 2^30 - 1, limits::kUnansweredKeys: a worker begins no operation that could exceed it.
   std::uint32_t total() const { return difference() & (kRequiredBit - 1); }
   // Nothing is unanswered, no version of a key is required, and the count is not closed.
   bool is_clear() const { return difference() == 0; }
-  // The worker must not read copies of some keys in versions that it has seen overtaken (RequiredVersions).
+  // The worker must not read outdated replicas of some keys: it has seen newer versions (RequiredVersions).
   bool requires_some() const { return (difference() & kRequiredBit) != 0; }
   void add(std::uint32_t items = 1) {
     submitted_.store(submitted_.load(std::memory_order_relaxed) + items, std::memory_order_relaxed);
@@ -36,7 +36,7 @@ class UnansweredCount {
   void open() {
     if (is_closed()) finish(kClosedBit);
   }
-  // In turns, the first by the engine: it adds the bit to the difference, and the worker subtracts it.
+  // Called in turns, first by the engine, which adds the bit to the difference; the worker subtracts it.
   void require_some() { finish(-kRequiredBit); }
   void require_none() { add(-kRequiredBit); }
 

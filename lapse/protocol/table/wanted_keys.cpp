@@ -13,7 +13,7 @@ std::size_t WantedKeys::Table::find(Key key) const {
 }
 
 void WantedKeys::Table::remove(std::size_t at) {
-  // The following entries move up, as far as that brings them no further ahead than where they belong.
+  // Moves the following entries up, unless that brings them before the place where they belong.
   for (std::size_t next = (at + 1) & mask(); entries[next].count != 0; next = (next + 1) & mask()) {
     const std::size_t distance = (next - place(entries[next].key)) & mask();
     if (distance < ((next - at) & mask())) continue;
@@ -40,7 +40,7 @@ std::uint32_t WantedKeys::count(Key key) const {
 void WantedKeys::begin_resize(std::size_t entries) {
   Table next;
   next.entries.resize(entries);
-  // What is left of an older array goes at once: it is little, or the keys are many more than expected.
+  // Moves the rest of an older array at once: it is small, or the keys are many more than expected.
   while (!old_.entries.empty()) move_some();
   old_ = std::move(table_);
   table_ = std::move(next);
@@ -52,7 +52,7 @@ void WantedKeys::move_some() {
     Entry& entry = old_.entries[passed_];
     if (entry.count != 0) {
       table_.entries[table_.find(entry.key)] = entry;
-      // An entry that moves up is here now.
+      // An entry that moves up takes this place.
       old_.remove(passed_);
       continue;
     }
@@ -98,13 +98,13 @@ void WantedKeys::unwant(std::span<const Key> keys, std::vector<Key>& off) {
     --size_;
     off.push_back(keys[i]);
   }
-  // Not soon again: four times as many keys have room after that.
+  // Does not shrink again soon: afterwards, four times as many keys have space.
   if (table_.entries.size() == kFewest || 16 * size_ >= table_.entries.size() || !old_.entries.empty())
     return;
   try {
     begin_resize(std::max(kFewest, std::bit_ceil(8 * size_)));
   } catch (const std::bad_alloc&) {
-    // It stays as large as it is.
+    // Keeps the present size.
   }
 }
 

@@ -17,8 +17,8 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// Submitted to acquire the keys, and a second time to release those behind which operations or requests have
-// queued. Filled by the worker, then the engine's until `finished` is true.
+// Submitted to acquire the keys, and again to release those that operations or requests wait for. Filled by
+// the worker; owned by the engine from submission until `finished` is true.
 struct LeaseRequest : Submission {
   struct Item {
     TableShard* table = nullptr;
@@ -26,26 +26,26 @@ struct LeaseRequest : Submission {
     bool operator==(const Item&) const = default;
   };
 
-  // By table in the order of their creation, then by key: the order in which keys are granted.
+  // Keys are granted in this order: by table in the order of creation, then by key.
   static std::pair<std::uint32_t, std::uint64_t> order(const Item& item);
 
-  // The content of a key that this rank cannot address.
+  // A copy of the content of a key that this rank cannot address.
   struct Copy {
     Item item;
     std::vector<std::byte> content;
   };
 
-  // Where the holder finds the content of a key that it holds. Throws ProtocolError for a key that is not
-  // leased.
+  // Returns where the lessee finds the content of a key that it has leased. Throws ProtocolError if the key
+  // is not leased.
   std::byte* content(const Item& item);
-  // The copy of a key, null where there is none.
+  // The copy of a key; null if there is none.
   Copy* copy(const Item& item);
 
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;
   std::vector<Item> items;              // ascending by table, then key; each once
-  std::unique_ptr<KeyFailure> failure;  // acquiring: why it could not be; nothing is held then
-  std::size_t granted = 0;              // acquiring: the first so many are held
+  std::unique_ptr<KeyFailure> failure;  // acquiring: why it failed; then nothing is leased
+  std::size_t granted = 0;              // acquiring: this many of the first items are leased
   std::vector<Copy> copies;             // of items, ascending
   std::atomic<bool> finished{true};
 };

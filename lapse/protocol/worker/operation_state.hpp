@@ -22,9 +22,9 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// Filled by the worker: before it is submitted, or piece by piece by the worker as the holder of the progress
-// lock. What has been handed to the engine is the engine's until `remaining` is zero. Pooled by the worker's
-// endpoint.
+// Filled by the worker before it is submitted, or piece by piece while the worker holds the progress lock.
+// The submitted part belongs to the engine until `remaining` is zero. The worker's endpoint pools the
+// objects.
 struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
 
@@ -34,9 +34,9 @@ struct OperationState : Submission, ValueOperation {
     seen,       // in flight, and named by an answer that is being handled
     answered,
   };
-  // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes
-  // it: entry (a later operation joins it), where it goes, where its update is kept, and state. The worker
-  // without the lock still reads the key, which never changes, and the state.
+  // Made by the worker before the engine has it. From then on, only the holder of the progress lock writes to
+  // it: the entry (a later operation joins it), its destination, where its update is kept, and the state.
+  // Without the lock, the worker may still read the key, which never changes, and the state.
   class Item {
    public:
     Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)
@@ -45,18 +45,18 @@ struct OperationState : Submission, ValueOperation {
     ItemState state() const {
       return std::atomic_ref(const_cast<ItemState&>(state_)).load(std::memory_order_acquire);
     }
-    // As seen by the engine, which alone changes it.
+    // As seen by the engine, the only one that changes it.
     bool in_flight() const LAPSE_REQUIRES(progress_role) { return state_ == ItemState::in_flight; }
     void set_state(ItemState state) LAPSE_REQUIRES(progress_role) {
       std::atomic_ref(state_).store(state, std::memory_order_release);
     }
 
     Key key;
-    // null while no other operation of the worker on the key is unanswered; always for localize
+    // null while the worker has no other unanswered operation on the key; always null for localize
     UnansweredKey* entry;
     std::uint32_t offset;          // of the key's row at the destination, in units of row_unit
     std::uint32_t payload_offset;  // of its row among the updates, in units of payload_unit
-    // Where it was sent, once it is in flight.
+    // Where it was sent; set once it is in flight.
     Domain sent_to;
     bool by_entry = false;  // the worker's next operations on the key follow it there (Pin::entry)
     bool is_kept = false;   // its row of updates is in the payload
@@ -65,52 +65,52 @@ struct OperationState : Submission, ValueOperation {
     ItemState state_ = ItemState::waiting;
   };
   static_assert(sizeof(Item) == 32);
-  // An entry was made for this operation and an earlier one, which is counted in the entry from now on if it
-  // is still unanswered.
+  // An entry was made for this operation and an earlier one. The entry then counts the earlier one, too, if
+  // that is still unanswered.
   struct Join {
     UnansweredKey* entry;
     OperationState* operation;
     std::uint32_t serial;
     std::uint32_t item;
   };
-  // The number of an item in messages: its position in the order of routes, or its index with this bit.
+  // Names an item in messages: by its position in the order of routes, or by its index with this bit.
   static constexpr std::uint32_t kIndexBit = std::uint32_t{1} << 31;
   static_assert(limits::kKeysOfCall < kIndexBit);
 
   // constant for the endpoint's life
   WorkerEndpoint* worker = nullptr;
-  std::uint64_t number = 0;  // names this object on the wire
+  std::uint64_t number = 0;  // identifies this object in messages
 
   // the worker's
   bool in_hand = false;   // a handle refers to it
-  bool orphaned = false;  // the worker has been destroyed: the handle does nothing any more
+  bool orphaned = false;  // the worker has been destroyed: the handle has no effect any more
 
-  // Raised when the operation has ended and its object is free: what names its items by the serial number
-  // from before must not look at them any more, as they may be gone.
+  // Incremented when the operation has ended and its object is free. A reference to its items that has an
+  // earlier serial number must not be followed: the items may be gone.
   std::atomic<std::uint32_t> serial{0};
   TableShard* table = nullptr;
   std::vector<Item> items;                  // keys that could not be handled directly
-  std::vector<Join> joins;                  // of its items with others
+  std::vector<Join> joins;                  // its items that join entries with others
   const std::byte* updates = nullptr;       // push and set: the call's updates; call: its arguments
-  std::vector<std::byte> payload;           // those of them that the operation keeps
+  std::vector<std::byte> payload;           // the updates that the operation has copied
   std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
-  std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
-  std::size_t payload_unit = 1;             // bytes that an offset among the updates counts
+  std::size_t row_unit = 1;                 // unit of the items' offsets at the destination, in bytes
+  std::size_t payload_unit = 1;             // unit of their offsets among the updates, in bytes
   std::size_t update_bytes = 0;             // of all items
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
-  bool refused = false;                     // there was no memory to submit it: no item is executed
+  bool refused = false;                     // out of memory to submit it: no item is executed
   bool is_remote = false;                   // at least one item was sent to another rank
-  std::uint32_t counted_bytes = 0;          // of kept_bytes(), as its worker has counted them
-  std::unique_ptr<KeyFailure> failure;      // the first of this operation
+  std::uint32_t counted_bytes = 0;          // kept_bytes(), as its worker last counted them
+  std::unique_ptr<KeyFailure> failure;      // the operation's first one
   std::atomic<std::uint32_t> remaining{0};  // items without answer
-  // Where the order of routes is not that of `items`: the items by their positions in it.
+  // If the order of routes differs from that of `items` (reordered): the items by their positions in it.
   bool reordered LAPSE_GUARDED_BY(progress_role) = false;
   std::vector<std::uint32_t> order LAPSE_GUARDED_BY(progress_role);
   std::size_t positions() const LAPSE_REQUIRES(progress_role) {
     return reordered ? order.size() : items.size();
   }
 
-  // The item that a message names; null when there is none.
+  // Returns the item that a message names; null if there is none.
   Item* item_with(std::uint32_t name) LAPSE_REQUIRES(progress_role) {
     std::size_t index = name & ~kIndexBit;
     if (index == name && reordered) index = name < order.size() ? order[name] : items.size();
@@ -121,14 +121,14 @@ struct OperationState : Submission, ValueOperation {
     const std::byte* const rows = item.is_kept ? payload.data() : updates;
     return rows == nullptr ? nullptr : rows + item.payload_offset * payload_unit;
   }
-  // Copies the update of an item that is not in flight, or of all items, so that the call's may change.
+  // Copies the update of an item that is not in flight, or of all items: the caller may then change its own.
   void keep_update(Item& item);
   void keep_updates();
-  // Where the value or result of an item goes; null once detached.
+  // Destination of an item's value or result; null once detached.
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
-  // The memory that it has for its items and their updates, joins and order.
+  // Bytes allocated for items, their updates, joins and order.
   std::size_t kept_bytes() const LAPSE_REQUIRES(progress_role) {
     return items.capacity() * sizeof(Item) + joins.capacity() * sizeof(Join) + payload.capacity() +
            order.capacity() * sizeof(std::uint32_t);
@@ -144,7 +144,7 @@ struct OperationState : Submission, ValueOperation {
   void fail(KeyFailure with) {
     if (!failure) failure = std::make_unique<KeyFailure>(std::move(with));
   }
-  // There was no memory on this rank for a key and for those that follow it in the call.
+  // This rank was out of memory for a key; the call fails for it and for all keys after it.
   void fail_without_memory(Key key, Rank rank);
 };
 

@@ -1,4 +1,4 @@
-// Reads of copies that a worker has noted, so that the engine finds out how old the copies were.
+// Samples of a worker's reads of replicas, from which the engine finds out how old the replicas were.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace lapse {
 
-// A queue from one worker to the engine of its rank. What it has no room for is left out.
+// A queue from one worker to the engine of its rank. Drops samples while it is full.
 //
-// Thread safety: note by the worker's thread, take by the holder of the progress lock.
+// Thread safety: note: the worker's thread. take: the holder of the progress lock.
 class ReadSamples {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,7 +31,7 @@ class ReadSamples {
     samples_[end % kRoom] = sample;
     end_.store(end + 1, std::memory_order_release);
   }
-  // Calls f(sample) for each.
+  // Removes the samples and calls f(sample) for each.
   template <class F>
   void take(F&& f) {
     std::uint32_t begin = begin_.load(std::memory_order_relaxed);

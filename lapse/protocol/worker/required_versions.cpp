@@ -70,7 +70,7 @@ void RequiredVersions::remove_unchanged(const Entry& entry) {
   const MutexLock guard(mutex_);
   const auto position = positions_.find(entry.id);
   if (position == positions_.end() || entries_[position->second].raised != entry.raised) return;
-  // The last entry, which takes its place, is the next to be swept.
+  // The last entry takes its place, and is to be swept next.
   if (swept_ == position->second + 1) swept_ = position->second;
   remove(position->second);
 }

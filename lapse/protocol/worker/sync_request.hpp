@@ -1,4 +1,4 @@
-// A worker's request to the engine that copies be merged and refreshed.
+// A worker's request to the engine to merge and refresh replicas.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,8 @@ namespace lapse {
 
 class WorkerEndpoint;
 
-// Filled by the worker, which has no unanswered operation; then the engine's until `finished` is true.
+// Filled by the worker, which must have no unanswered operation; then owned by the engine until `finished` is
+// true.
 struct SyncRequest : Submission {
   WorkerEndpoint* worker = nullptr;
   std::size_t unanswered = 0;  // ranks of the domain that have not answered yet

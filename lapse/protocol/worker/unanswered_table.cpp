@@ -18,7 +18,7 @@ bool UnansweredTable::concerns(const Slot& slot, TableId table, Key key) const {
   }
   const Begun& begun = begun_with(slot.number());
   const OperationState& operation = *begun.operation;
-  // The worker alone begins an operation anew.
+  // Only the worker reuses an operation.
   if (operation.serial.load(std::memory_order_relaxed) != begun.serial) return false;
   return operation.items[slot.number() - begun.base].key == key && begun.table == table;
 }
@@ -42,7 +42,7 @@ bool UnansweredTable::find(TableId table, Key key) const {
 
 UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   if (free_.empty()) {
-    // With room for all entries, giving one back needs no memory.
+    // Reserves space for all entries, so that freeing one allocates nothing.
     free_.reserve(std::bit_ceil((chunks_.size() + 1) * kChunk));
     chunks_.push_back(std::make_unique<UnansweredKey[]>(kChunk));
     for (std::size_t i = kChunk; i > 0; --i) {
@@ -72,7 +72,7 @@ UnansweredKey* UnansweredTable::take(Slot& slot, std::uint32_t tag, std::uint32_
 UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) {
   const bool has_entry = slot.is_entry();
   if (!is_unanswered(slot)) {
-    // While its count was zero, the engine has left the entry without pin and held operations.
+    // While the count was zero, the engine has left no pin and no held operations in the entry.
     if (has_entry) free_entry(slot);
     return take(slot, slot.tag(), number, key);
   }
@@ -119,7 +119,7 @@ void UnansweredTable::enter_items() {
   is_late_ = false;
   const OperationState& operation = *begun_.back().operation;
   for (std::uint32_t item = 0; item < next_number_; ++item) {
-    // The last item of a key is answered when the others have been executed.
+    // The last item of a key is answered after the others have been executed.
     if (operation.items[item].state() != OperationState::ItemState::answered)
       enter(item, operation.items[item].key);
   }
@@ -146,9 +146,9 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
     is_late_ = one_way;
     if (!is_late_) resize_slots(items);
   } else {
-    // They are those of the operation before: it decides what they need.
+    // All items are those of the operation before, which decides what they need.
     if (is_late_) enter_items();
-    // An operation without items leaves nothing behind.
+    // An operation without items leaves no trace.
     if (begun_.back().base == next_number_) begun_.pop_back();
     const bool is_full = (used_ + items) * 2 > mask_ + 1 || !has_numbers(most);
     if (is_full || begun_.size() >= most_begun_) rebuild(items, false);
@@ -181,8 +181,8 @@ void UnansweredTable::resize_slots(std::size_t items) {
 }
 
 void UnansweredTable::rebuild(std::size_t items, bool last_is_built) {
-  // The numbers of the operations that still have unanswered items begin anew. The engine may answer them
-  // meanwhile: those that have numbers keep them.
+  // Renumbers the items of the operations that still have unanswered ones. The engine may answer them
+  // meanwhile: operations that have got numbers keep them.
   std::vector<Begun> live;
   std::vector<std::uint32_t> new_base(begun_.size());
   std::uint32_t next = 0;
@@ -219,7 +219,7 @@ void UnansweredTable::rebuild(std::size_t items, bool last_is_built) {
     }
   }
   const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 3 * (kept.size() + items) + 2));
-  // From here on no memory is needed. What is beyond the slots in use is empty.
+  // Nothing is allocated from here on. The slots beyond those in use are empty.
   const std::size_t in_use = mask_ + 1;
   if (slots > slots_.size()) slots_.resize(slots);
   std::fill_n(slots_.begin(), in_use, Slot());

@@ -1,4 +1,4 @@
-// What a worker does, as other threads and ranks may see it.
+// What a worker is doing, as other threads and ranks see it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ enum class WorkerActivity : std::uint32_t {
   operations,   // waits for answers, arrivals or leases
   collective,   // waits for other workers
   returned,     // from its function
-  detached,     // no thread of the application has its place
+  detached,     // no thread of the application uses its slot
 };
 
 }  // namespace lapse

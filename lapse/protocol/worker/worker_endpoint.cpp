@@ -26,7 +26,7 @@ StallQuestion& WorkerEndpoint::stall_question() {
 }
 
 inline void WorkerEndpoint::make_free(OperationState& operation) {
-  progress_role.assert_held();  // The engine has no operation that is done.
+  progress_role.assert_held();  // The engine does not use finished operations.
   operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (operation.failure) [[unlikely]]
     keep_failure(operation);
@@ -61,8 +61,8 @@ void WorkerEndpoint::reclaim_one() {
   reclaim();
   if (!free_.empty()) return;
   throw UsageError(fmt::format(
-      "local worker {} has {} operations that are not finished or whose handles are kept: at most so many; "
-      "wait for some and let go of their handles",
+      "local worker {} has {} operations that are not finished or whose handles are kept (the limit); "
+      "wait for some and destroy their handles",
       local_index_, max_chunks_ * kChunk));
 }
 
@@ -76,7 +76,7 @@ void WorkerEndpoint::add_operations() {
   reclaim();
   if (!free_.empty()) return;
   const std::size_t chunk = chunks_.size();
-  // With room for all operations, giving one back needs no memory.
+  // Reserves space for all operations, so that freeing one allocates nothing.
   const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);
   free_.reserve(operations);
   detached_.reserve(operations);

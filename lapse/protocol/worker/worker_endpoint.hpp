@@ -1,4 +1,4 @@
-// What the protocol stores for one worker.
+// The protocol's state for one worker.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ inline constexpr GroupNumber kAllWorkers = 0;
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:
-  // Tests have smaller ones.
+  // Tests use smaller ones.
   struct Limits {
     UnansweredTable::Limits keys = {};
     std::uint32_t operations = limits::kOperationsOfWorker;  // a multiple of kChunk
@@ -44,26 +44,28 @@ class WorkerEndpoint {
 
   std::uint32_t local_index() const { return local_index_; }
 
-  // What operations that are done keep for their next use, all together: each would keep the memory of its
-  // largest use otherwise.
+  // Limit on the memory that finished operations keep for reuse, in total. Otherwise, each would keep the
+  // memory of its largest use.
   static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
 
-  // Before a call: throws UsageError where acquire would, as too many operations are unfinished or in hand.
+  // Called before a call. Throws UsageError if acquire would: too many operations are unfinished or have
+  // handles.
   void require_operation() {
     if (free_.empty() && chunks_.size() == max_chunks_) [[unlikely]]
       reclaim_one();
   }
-  // A finished operation, empty, for the worker to fill. Throws UsageError likewise.
+  // Returns a finished, empty operation for the worker to fill. Throws what require_operation throws.
   OperationState& acquire();
-  // The worker has no further use for the operation, finished or not.
+  // The worker no longer uses the operation, finished or not.
   void release(OperationState& operation);
-  // The worker ends: handles that outlive the worker do nothing any more. The operations that they refer to
-  // stay allocated, unused, as long as this object. Called when open() is zero, or after a failure.
+  // The worker ends: its remaining handles have no effect any more. The operations that they refer to stay
+  // allocated, unused, as long as this object. Called when open() is zero, or after a failure.
   void orphan_handles();
-  // The operation with the number in a message; null when there is none. Engine.
+  // Returns the operation with this number in a message; null if there is none. Called by the engine.
   OperationState* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
 
-  // Calls f(operation) for every operation that is not answered in full. Engine; while the worker waits.
+  // Calls f(operation) for every operation that is not completely answered. Called by the engine while the
+  // worker waits.
   template <class F>
   void for_each_open(F&& f) LAPSE_REQUIRES(progress_role) {
     for (std::size_t chunk = 0; chunk < kMaxChunks; ++chunk) {
@@ -79,12 +81,12 @@ class WorkerEndpoint {
     return static_cast<std::uint32_t>(number >> 32);
   }
 
-  // The operation is about to be submitted; `items` and `remaining` are set.
+  // Called before the operation is submitted; `items` and `remaining` are set.
   void opened(const OperationState& operation) {
     open_.fetch_add(1, std::memory_order_relaxed);
     open_bytes_.fetch_add(operation.update_bytes, std::memory_order_relaxed);
   }
-  // The operation may be answered while it is being built: it stays open until all_built.
+  // The operation may be answered while it is being built. It stays open until all_built.
   static void begin_build(OperationState& operation) {
     operation.remaining.store(kNotBuilt, std::memory_order_relaxed);
   }
@@ -92,8 +94,8 @@ class WorkerEndpoint {
     opened(operation);
     leave(operation, kNotBuilt - static_cast<std::uint32_t>(operation.items.size()));
   }
-  // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
-  // worker may reuse the operation afterwards.
+  // Counts `items` answers to the operation, and wakes the worker with the last. The worker may reuse the
+  // operation afterwards. Called by the engine.
   void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
     leave(operation, items);
@@ -103,21 +105,21 @@ class WorkerEndpoint {
     unanswered_.close();
     bell_.ring();
   }
-  // Operations submitted and not yet answered in full, and the bytes they carry. Any thread.
+  // Operations submitted and not yet completely answered, and the bytes that they carry. Any thread.
   std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
 
-  // Removes and returns the first failure of an operation without a handle. When open() is zero.
+  // Removes and returns the first failure of an operation without a handle. Requires that open() is zero.
   std::unique_ptr<KeyFailure> take_failure();
 
-  // --- what it does; read by any thread
+  // --- activity; read by any thread
 
   // What the worker is in its group.
   struct Seat {
     GroupNumber group = kAllWorkers;
     std::uint64_t number = 0;  // among the workers of the group
   };
-  // Between phases.
+  // Called between phases.
   void take_seat(const Seat& seat) {
     progress_role.assert_held();  // No engine runs.
     seat_ = seat;
@@ -132,38 +134,38 @@ class WorkerEndpoint {
     activity_.store(activity, std::memory_order_relaxed);
     if (activity != WorkerActivity::application) waits_.store(waits() + 1, std::memory_order_relaxed);
   }
-  // How often it has ceased to run code of the application.
+  // How often the worker has ceased to run code of the application.
   std::uint32_t waits() const { return waits_.load(std::memory_order_relaxed); }
-  // How many collective calls it has made in its seat.
+  // How many collective calls the worker has made in its seat.
   std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
   void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
-  // The worker's one question why it waits; made by the first call.
+  // The worker's only stall question; allocated by the first call.
   StallQuestion& stall_question();
 
-  // May be kept after the endpoint has ended.
+  // May outlive the endpoint.
   const std::shared_ptr<WorkerClock>& clock() const { return clock_; }
 
-  // The worker's one lease.
+  // The worker's only lease.
   LeaseRequest& lease_request() { return lease_request_; }
-  // The worker's one wait until copies are merged and refreshed.
+  // The worker's only wait until replicas are merged and refreshed.
   SyncRequest& sync_request() { return sync_request_; }
 
   RequiredVersions& required_versions() { return required_versions_; }
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }
   Doorbell& bell() { return bell_; }
-  // By table: the accesses of this worker without the engine.
+  // By table: counts this worker's accesses without the engine.
   std::vector<TableCounters>& counters() { return counters_; }
   const std::vector<TableCounters>& counters() const { return counters_; }
-  // By table: of those, the keys that were not calls by themselves, but are counted in the operations of the
-  // counters. Inlined calls of one key count nothing but their key.
+  // By table: keys of those accesses that were part of calls which the counters count as operations. (Inlined
+  // calls of one key count only their key.)
   std::vector<std::uint64_t>& keys_of_operations() { return keys_of_operations_; }
-  // Has a counter for each table.
+  // Provides a counter for each table.
   void count_tables(std::size_t tables) {
     counters_.resize(tables);
     keys_of_operations_.resize(tables);
   }
-  // What it has counted for the table, with inlined calls as operations.
+  // Returns the worker's counters for the table, with inlined calls counted as operations.
   TableCounters counted(TableId table) const {
     TableCounters counted = counters_[table.index()];
     counted.operations += counted.local_pulls + counted.local_pushes - keys_of_operations_[table.index()];
@@ -186,7 +188,7 @@ class WorkerEndpoint {
   std::atomic<WorkerActivity> activity_{WorkerActivity::application};
   std::atomic<std::uint32_t> collective_calls_{0};
   std::atomic<std::uint32_t> waits_{0};
-  // Operations live in chunks that never move, as engines hold pointers to them.
+  // Operations are stored in chunks that never move, because engines hold pointers to them.
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kMaxChunks = limits::kOperationsOfWorker / kChunk;
   std::unique_ptr<std::atomic<OperationState*>[]> chunk_starts_ =
@@ -209,7 +211,7 @@ class WorkerEndpoint {
   static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;
   static_assert(limits::kKeysOfCall < kNotBuilt);
 
-  // So many fewer items are left; wakes the worker with the last.
+  // Subtracts `items` from the items that are left; wakes the worker with the last.
   void leave(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     const std::size_t bytes = operation.update_bytes;
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
@@ -220,13 +222,13 @@ class WorkerEndpoint {
     bell_.ring();
   }
 
-  // Makes finished operations that were released before available again.
+  // Frees the finished operations that were released before they finished.
   void reclaim();
-  // The same; throws UsageError where there is none.
+  // Like reclaim; throws UsageError if no operation is free afterwards.
   void reclaim_one();
   void make_free(OperationState& operation);
   void keep_failure(OperationState& operation);
-  // There are some afterwards: reclaimed ones, or a further chunk. Throws UsageError likewise.
+  // Reclaims operations or allocates a further chunk. Throws what require_operation throws.
   void add_operations();
 };
 

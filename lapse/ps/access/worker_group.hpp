@@ -14,8 +14,9 @@
 
 namespace lapse {
 
-// Combines the contributions of this rank in the order of its workers, whichever worker arrives last. Thread
-// safety: contribute and report by each worker of the group; start between phases.
+// Combines the contributions of this rank in the order of its workers, whichever worker arrives last.
+//
+// Thread safety: contribute and report by each worker of the group; start between phases.
 class WorkerGroup {
  public:
   // `group`: one of the protocol's.

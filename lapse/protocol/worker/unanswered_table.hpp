@@ -133,6 +133,8 @@ class UnansweredTable {
   void finish_total(std::uint32_t items) LAPSE_REQUIRES(progress_role) { count_.finish(items); }
   // Some rank has failed: makes the worker notice it at its next access.
   void close() LAPSE_REQUIRES(progress_role) { count_.close(); }
+  // The worker begins anew in another seat.
+  void open() LAPSE_REQUIRES(progress_role) { count_.open(); }
 
  private:
   static constexpr std::size_t kChunk = 64;

@@ -17,8 +17,9 @@
 
 namespace lapse {
 
-// Processes the keys of one call in order: carries out what memory allows and returns the rest. Thread
-// safety: the worker's thread.
+// Processes the keys of one call in order: carries out what memory allows and returns the rest.
+//
+// Thread safety: the worker's thread.
 class LocalAccess {
  public:
   // Counters of all accesses, and of those to replicas.

@@ -69,7 +69,7 @@ std::string kinds_json(const std::vector<MessageKind>& kinds) {
   return "{" + json + "}";
 }
 
-// How many copies of a table a rank held, over time.
+// How many replicas of a table a rank held, over time.
 std::string copies_json(const std::vector<CopySample>& samples, std::size_t table) {
   std::string json;
   for (const CopySample& sample : samples) {

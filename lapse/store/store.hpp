@@ -173,8 +173,7 @@ class Store : public SlotAccess, public WatchedRoles {
     if (word == nullptr) return std::nullopt;
     return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
-  // The number of slot words that a sparse table may have; half are reserved for keys that move to this
-  // domain.
+  // Number of slot words that a sparse table may have; half are reserved for keys that move here.
   std::uint64_t max_keys() const { return words_.max_keys(); }
   bool has_room_for_hints() const { return words_.size() < max_keys() / 2; }
   // The number of a sparse key; inserts its slot word if needed.
@@ -253,8 +252,7 @@ class Store : public SlotAccess, public WatchedRoles {
   // Calls f(key) for every key that is local at the moment it is visited.
   template <class F>
   void for_each_here(F&& f) const;
-  // Calls f(key, slot) for every main copy in a slot of this rank, which serves those keys. Dense: in rising
-  // order.
+  // Calls f(key, slot) for every main copy in a slot of this rank: its served keys. Dense: ascending.
   template <class F>
   void for_each_own(F&& f) const;
   const KeyWords& words() const { return words_; }  // to visit all slot words
@@ -287,8 +285,7 @@ class Store : public SlotAccess, public WatchedRoles {
   SlotBits::Test changes(Reach reach) const {
     return reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
   }
-  // Latches the slot word if possible at once; otherwise returns it unlatched and sets `attempt` to the
-  // reason.
+  // Latches the slot word if possible at once; otherwise returns it unlatched, with the reason in `attempt`.
   SlotBits try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;
   template <Reach reach>

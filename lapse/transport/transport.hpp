@@ -97,7 +97,7 @@ class Transport {
 
   // Collective. Gathers one byte string of any length from each rank, on every rank, in rank order. May be
   // called while no thread polls. Does not hold the MPI lock while it waits; sleeps during long waits. If
-  // `watch` is given, it is told during a long wait which ranks are missing.
+  // `watch` is given, it learns during a long wait which ranks are missing.
   virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                          GatherWatch* watch = nullptr) = 0;
 

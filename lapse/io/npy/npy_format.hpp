@@ -35,7 +35,7 @@ constexpr std::string_view npy_descriptor() {
 constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 constexpr std::size_t kNpyAlignment = 64;
 
-// Lengths of the dimensions, one or two of them, slowest first.
+// Lengths of the one or two dimensions, slowest first.
 using NpyShape = std::vector<std::size_t>;
 
 }  // namespace lapse::io

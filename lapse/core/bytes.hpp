@@ -19,7 +19,7 @@ namespace lapse {
 static_assert(std::endian::native == std::endian::little,
               "values are copied to and from bytes as they are stored in memory");
 
-// What may be copied to another process as bytes; excludes pointers.
+// Types that may be copied to another process as bytes; not pointers.
 template <class T>
 concept FlatValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 

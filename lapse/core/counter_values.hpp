@@ -1,4 +1,4 @@
-// What ranks count while they work. counters.hpp has a table of each struct's fields.
+// Counters of ranks. counters.hpp has a table of each struct's fields.
 #pragma once
 
 #include <cstdint>

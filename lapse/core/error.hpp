@@ -77,8 +77,8 @@ class LAPSE_EXPORT PeerFailed : public Error {
 };
 
 // Application code that runs in the server (a registered function, an update rule, an initial value; while a
-// table is created, a function of lengths or homes) has thrown. What it had written before stays; nothing
-// else was disturbed.
+// table is created, a function of lengths or homes) has thrown. Its earlier writes stay; nothing else was
+// disturbed.
 class LAPSE_EXPORT UserCodeFailed : public Error {
  public:
   // `where`: the rank it ran on.

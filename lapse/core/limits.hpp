@@ -12,14 +12,14 @@ namespace lapse::limits {
 // --- a call of a worker
 
 // Unanswered keys of all operations of a worker; an operation that would exceed it waits for answers. 30
-// bits, as UnansweredCount has two flags beside the count.
+// bits, as UnansweredCount has two flags in addition.
 inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 30) - 1;
 // Keys in one call, repeated keys counted each time. All keys of a call may be unanswered.
 inline constexpr std::uint32_t kKeysOfCall = kUnansweredKeys;
 // Elements in the values of one call: the start of a key's row is sent and stored in 32 bits.
 inline constexpr std::uint32_t kElementsOfCall = 0xffff'ffffU;
 // Items of operations with at least one unanswered item, numbered in the table of unanswered keys: a number
-// has 31 bits, beside the bit of an entry. An operation that would exceed it waits.
+// has 31 bits; the 32nd marks an entry. An operation that would exceed it waits.
 inline constexpr std::uint32_t kItemNumbers = std::uint32_t{1} << 31;
 // A worker's operations that are unfinished or whose handles are kept.
 inline constexpr std::uint32_t kOperationsOfWorker = std::uint32_t{1} << 20;

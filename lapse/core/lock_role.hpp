@@ -5,10 +5,10 @@
 
 namespace lapse {
 
-// What the holder of a lock may do, as a name for clang's thread-safety analysis: the lock's owner acquires
-// the role together with it, and a function that needs the lock requires the role. Free at run time. One role
-// stands for the locks of all objects of a process that play it: the analysis sees that *a* progress lock is
-// held, not which rank's.
+// The rights of a lock's holder, named for clang's thread-safety analysis: the lock's owner acquires the role
+// together with it, and a function that needs the lock requires the role. Free at run time. One role stands
+// for the locks of all objects of a process that play it: the analysis sees that *a* progress lock is held,
+// not which rank's.
 class LAPSE_CAPABILITY("role") LockRole {
  public:
   // Called only by the lock's owner, after taking it and before releasing it.

@@ -1,4 +1,4 @@
-// What a domain is for a key, and everything that follows from it: the one table of roles.
+// The role of a domain for a key, and everything that follows from it: the only table of roles.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace lapse {
 
-// What a domain is for a key. Stored in three bits of the slot word. The highest bit means that a value is
-// usable in this domain's memory, so a reader needs one masked compare. A zero slot word is absent.
+// The role of a domain for a key. Stored in three bits of the slot word. The highest bit means that a value
+// is usable in this domain's memory, so a reader needs one masked compare. A zero slot word is absent.
 enum class Role : std::uint8_t {
   absent = 0,     // another domain owns the key; the slot word may hold its number as a hint
   arriving = 1,   // localized by this domain, value in flight; operations queue
@@ -142,7 +142,7 @@ constexpr DirectAccess direct_access(Role role, bool leased) {
   return DirectAccess::nothing;
 }
 
-// What the serving rank does with an operation that reaches it.
+// How the serving rank handles an operation that reaches it.
 enum class Handling : std::uint8_t {
   execute,
   queue,
@@ -168,7 +168,7 @@ constexpr Handling handling(Role role, bool leased) {
   return Handling::forward;
 }
 
-// What the serving rank does when a worker of its domain asks for the main copy: localize, or a lease.
+// How the serving rank handles a worker's request for the main copy: localize, or a lease.
 enum class Acquisition : std::uint8_t {
   here,      // the main copy is in this domain
   join,      // it has been requested: wait for the same arrival
@@ -197,7 +197,7 @@ constexpr bool has_main_copy(Role role) {
   return acquisition(role) == Acquisition::here;
 }
 
-// What the serving rank does with an INSTRUCT to transfer ownership.
+// How the serving rank handles an INSTRUCT to transfer ownership.
 enum class Instruction : std::uint8_t { transfer, queue, illegal };
 
 constexpr Instruction instruction(Role role, bool leased) {
@@ -216,7 +216,7 @@ constexpr Instruction instruction(Role role, bool leased) {
   return Instruction::illegal;
 }
 
-// What the low half of a slot word means.
+// The meaning of the low half of a slot word.
 enum class LowHalf : std::uint8_t {
   hint,
   arrival,  // number of the arrival record

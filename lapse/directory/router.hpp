@@ -1,5 +1,5 @@
-// Where an operation on a key is sent. Pure decisions; docs/relocation.md explains their rules,
-// docs/model/README.md numbers them.
+// Routes operations on keys. Pure decisions; docs/relocation.md explains their rules, docs/model/README.md
+// numbers them.
 #pragma once
 
 #include <cstdint>

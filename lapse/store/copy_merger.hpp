@@ -33,7 +33,7 @@ namespace lapse {
 // unless the function says otherwise.
 class CopyMerger {
  public:
-  // What tables with this merge class need in their slots.
+  // The contents that slots of tables with this merge class need.
   static Copies copies(Merge merge);
 
   // Throws ConfigurationError unless the layout's copies are none or those of the rule's merge class. If they

@@ -43,7 +43,7 @@ class Store : public SlotAccess, public WatchedRoles {
   // at most `max_units`. Throws OutOfMemory.
   Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
         std::uint64_t expected_units);
-  // Where this rank stores slots that do not fit into the domain's shared memory. Its units have numbers of
+  // Memory for this rank's slots that do not fit into the domain's shared memory. Its units have numbers of
   // their own in the domain, so that no rank takes another rank's private slot for its own.
   struct Overflow {
     RegionAllocator& regions;
@@ -91,7 +91,7 @@ class Store : public SlotAccess, public WatchedRoles {
   Found update_main_at(Word& word, F&& f) {
     return update_if(word, SlotBits::kOpenOwner, std::forward<F>(f));
   }
-  // What an access may use: only the main copy, or a replica too.
+  // The copies that an access may use: only the main copy, or a replica too.
   enum class Reach : std::uint8_t { main, any };
   // Like update_at; uses replicas as far as the update rule allows.
   template <class F>
@@ -163,7 +163,7 @@ class Store : public SlotAccess, public WatchedRoles {
   // --- roles ---
 
   SlotWord word(Key key) const { return words_.load(key); }
-  // What this domain stores about a sparse key; nullopt if it has no slot word.
+  // This domain's record of a sparse key; nullopt if it has no slot word.
   struct Known {
     SlotWord word;
     std::uint32_t number;  // of the key: 0, 1, 2, … in the order in which keys became known
@@ -238,7 +238,7 @@ class Store : public SlotAccess, public WatchedRoles {
 
   // Leases the key to one holder; false if it is already leased.
   bool grant_lease(Key key);
-  // Where the lease holder finds the key's value and optimizer state.
+  // The address of a leased key's value and optimizer state, for the lease holder.
   std::byte* leased_content(Key key) const { return address(word(key).slot()); }
   // Marks that an operation waits for the end of the lease; false if the key is not leased (any more).
   bool mark_queued(Key key);

@@ -1,4 +1,5 @@
-// What the protocol needs from a network: ordered packets between ranks and a few collective control calls.
+// The interface of a network to the protocol: ordered packets between ranks and a few collective control
+// calls.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace lapse {
 
-// What does not depend on the struct that has the option's field.
+// The part that does not depend on the struct with the option's field.
 struct OptionDescription {
   std::string_view name;
   std::string_view unit;  // Empty for words and plain counts.

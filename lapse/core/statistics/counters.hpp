@@ -1,5 +1,5 @@
-// What ranks count while they work: tables of the fields, from which addition, serialisation, JSON and text
-// are generated.
+// Tables of the fields of the ranks' counters, from which addition, serialisation, JSON and text are
+// generated.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What readers read: a path, or bytes received from another rank under the name of a path.
+// An input of readers: a path, or bytes received from another rank under the name of a path.
 #pragma once
 
 #include <functional>

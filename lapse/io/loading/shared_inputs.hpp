@@ -14,8 +14,8 @@ namespace lapse::io {
 // the other in the same order on all ranks:
 //
 // - Regular files: every rank reads for itself.
-// - What can be read once only (is_stream): the first rank of the group reads, and the others get its bytes;
-//   they need not have the path.
+// - Inputs that can be read only once (is_stream): the first rank of the group reads, and the others get its
+//   bytes; they need not have the path.
 //
 // Paths are equal on all ranks; empty ones are not checked. The bytes reach all ranks unchanged, so an error
 // that one rank's reader finds in them is found by all.

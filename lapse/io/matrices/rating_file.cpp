@@ -36,7 +36,7 @@ bool is_header(std::string_view line, Separator separator) {
   return true;
 }
 
-// What a file's first line determines for all lines.
+// Properties that a file's first line determines for all lines.
 struct Layout {
   Separator separator;
   std::size_t columns;  // required of every line

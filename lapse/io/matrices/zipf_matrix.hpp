@@ -13,7 +13,7 @@ struct ZipfMatrixOptions {
   std::uint32_t columns = 1000;
   std::uint64_t cells = 1000000;
   double exponent = 1.1;   // of the Zipf distribution of rows, and of columns
-  std::uint32_t rank = 8;  // of the matrix behind the values
+  std::uint32_t rank = 8;  // of the matrix that the values approximate
   double noise = 0.1;      // standard deviation of the noise; that of the values is 1
   std::uint64_t seed = 1;
 };

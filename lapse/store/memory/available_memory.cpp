@@ -37,7 +37,7 @@ std::size_t machine_bytes() {
 }
 
 std::size_t left_in_group(const std::string& folder, const char* limit_file, const char* used_file) {
-  const auto limit = number_in(folder + limit_file);  // A word if there is no limit.
+  const auto limit = number_in(folder + limit_file);  // The file has a word if there is no limit.
   const auto used = number_in(folder + used_file);
   if (!limit || !used) return kUnlimited;
   return *limit > *used ? *limit - *used : 0;
@@ -68,7 +68,7 @@ std::size_t control_group_bytes() {
   return least;
 }
 
-// What a limit of the process leaves, given the usage in that field of /proc/self/statm.
+// The bytes that a limit of the process leaves; the usage is in that field of /proc/self/statm.
 template <class Resource>
 std::size_t left_by_limit(Resource resource, std::size_t field) {
   rlimit limit{};

@@ -22,7 +22,7 @@ AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
 // Like available_memory, for memory that this process has already mapped, such as shared memory.
 AvailableMemory available_for_mapped_memory(std::size_t sharers);
-// What the process may still map.
+// The bytes that the process may still map.
 AvailableMemory available_addresses();
 
 // How much a process may map in total (ulimit -v), including existing mappings; the largest number if

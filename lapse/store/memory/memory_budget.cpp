@@ -26,7 +26,7 @@ class MemoryBudget::Account {
     if (unchecked_->bytes >= kCheckBytes) check_machine(bytes);
     committed_bytes_ += bytes;
   }
-  // What was charged could not be committed. Throws if the budget sees the reason.
+  // Returns charged bytes that could not be committed. Throws if the machine lacks memory.
   void refund(std::uint64_t bytes) {
     committed_bytes_ -= bytes;
     check_machine(bytes);

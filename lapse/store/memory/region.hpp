@@ -68,7 +68,7 @@ class MappedRegion : public Region {
   std::function<std::size_t()> free_bytes_;
 };
 
-// Memory of this process alone.
+// Memory of this process only.
 class PrivateRegionAllocator : public RegionAllocator {
  public:
   std::unique_ptr<Region> reserve(std::size_t bytes) override;

@@ -14,7 +14,7 @@
 
 namespace lapse {
 
-// Where the slots of a domain are stored, and which of them this rank allocates.
+// The memory of a domain's slots, and the part of it that this rank allocates from.
 struct SlabSpace {
   std::unique_ptr<Region> region;
   std::uint64_t region_unit = 0;  // number of the region's first unit

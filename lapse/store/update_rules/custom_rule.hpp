@@ -15,18 +15,18 @@
 
 namespace lapse {
 
-// What a type R must offer to be an update rule for elements of type T. All functions are const and called by
+// Requirements on a type R as an update rule for elements of type T. All functions are const and called by
 // several threads at once, for different values. They run under the key's latch: they must not block and must
 // not call the server. Exceptions of apply and initialise propagate to the caller; what they wrote before
 // stays.
 //
 //     name()                              the rule with its parameters; compared across ranks
-//     state_elements(length)              elements of state beside a value of that length; always the same
+//     state_elements(length)              elements of state for a value of that length; always the same
 //     initialise(value, state)            writes the whole state that belongs to a value which was just
 //                                         initialised or set; the state's memory is undefined before
 //     apply(value, state, update, scale)  one push; scale is the push's learning-rate scale, 1 by default
 //     merge()                             optional: a Merge; without it Merge::gradient
-//     merge(sum, count)                   optional, for Merge::gradient: makes of the sum of gradients the
+//     merge(sum, count)                   optional, for Merge::gradient: turns the sum of gradients into the
 //                                         update of the one apply that stands for all `count` of them;
 //                                         without it, the sum is that update
 template <class R, class T>

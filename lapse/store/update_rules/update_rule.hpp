@@ -1,4 +1,4 @@
-// What a push does to a value.
+// The effect of a push on a value.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class LAPSE_EXPORT UpdateRule {
 
   // Valid while a copy of this rule exists.
   StateSize state_size() const;
-  // Elements of state beside a value of `length` elements.
+  // Elements of state for a value of `length` elements.
   std::size_t state_elements(std::size_t length) const;
 
   const RuleDefinition& definition() const { return *definition_; }

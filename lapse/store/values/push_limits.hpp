@@ -1,4 +1,4 @@
-// What a table checks in a push before its update rule sees it.
+// Checks of a push before the table's update rule sees it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// What happens to a push or set with infinite or NaN elements.
+// The treatment of a push or set with infinite or NaN elements.
 enum class NotFinite : std::uint8_t {
   allow,   // apply it; check nothing
   count,   // apply it, and count it in the table's statistics

@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// What replicas on other domains need in every slot of the table, by how their pushes are merged.
+// The slot contents that replicas on other domains need, by how their pushes are merged.
 enum class Copies : std::uint8_t {
   none,         // the table is not replicated
   differences,  // the difference of value and state is sent
@@ -21,7 +21,7 @@ enum class Copies : std::uint8_t {
 // There is a head (SlotHead) only if keys can have replicas, and a sum of gradients only if replicas merge by
 // gradients. Slots are padded to 16 bytes, so that vector loads are aligned and may run to the end of the
 // slot. A slot's address is that of its value, after the head: it does not depend on the length. Value and
-// state together are the content: what is sent when the key moves. Every size is given for a value of
+// state together are the content, which is sent when the key moves. Every size is given for a value of
 // `length` elements, and without an argument for the table's own length.
 struct ValueLayout {
   static constexpr std::size_t kSlotAlignment = 16;

@@ -1,4 +1,4 @@
-// Where the slot words of a domain's keys are stored.
+// Stores the slot words of a domain's keys.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,7 @@ enum class LeaseState : std::uint8_t {
   held_and_queued,  // an operation waits for its end
 };
 
-// Where a key's value and optimizer state are stored.
+// The place of a key's value and optimizer state.
 struct Slot {
   std::uint32_t number = 0;
   bool is_private = false;  // in memory that only the serving rank can address
@@ -30,7 +30,7 @@ struct Slot {
 //    63          40   39    38 36      35         34       33      32    31                     0
 //   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint, record…   |
 //
-// sequence    of this slot word alone, raised at every latch release after a write and at every change of
+// sequence    of this slot word only, raised at every latch release after a write and at every change of
 //             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only if a
 //             multiple of 2^24 writes occurs while it copies a value.
 // latch       held by the one thread that may change value and slot word.

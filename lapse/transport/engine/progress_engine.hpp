@@ -20,7 +20,7 @@
 
 namespace lapse {
 
-// What an engine runs. All calls are made by the holder of the progress lock.
+// The client that an engine runs. The holder of the progress lock makes all calls.
 class EngineClient {
  public:
   virtual void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role) = 0;

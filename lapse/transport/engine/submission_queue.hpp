@@ -1,4 +1,4 @@
-// What workers submit to the engine: an intrusive multi-producer, single-consumer queue.
+// Submissions of workers to the engine: an intrusive multi-producer, single-consumer queue.
 #pragma once
 
 #include <atomic>

@@ -34,7 +34,7 @@ class Doorbell {
     rest(kLightlyAsleep, limit, stay_awake);
   }
 
-  // Wakes a sleeper, except from light sleep. What it should see must have been written before.
+  // Wakes a sleeper, except from light sleep. The caller must first write what the sleeper should see.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) == kAsleep) wake();

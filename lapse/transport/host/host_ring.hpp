@@ -47,7 +47,7 @@ inline constexpr std::uint64_t kUnused = ~std::uint64_t{0};
 
 }  // namespace host_ring
 
-// Where a ring is stored; both positions are initially zero. Each end maps it at its own address.
+// The memory of a ring; both positions are initially zero. Each end maps it at its own address.
 struct HostRingMemory {
   std::byte* bytes = nullptr;
   std::uint64_t capacity = 0;                // a multiple of host_ring::kAlignment

@@ -1,4 +1,4 @@
-// Where the rings between the ranks of a host are stored in their shared memory.
+// The layout of the rings between the ranks of a host in their shared memory.
 #pragma once
 
 #include <cstddef>

@@ -19,9 +19,9 @@ class SharedMemory {
   // process that touches a page when memory is exhausted. Throws OutOfMemory if free_bytes() is less on some
   // rank, MpiError otherwise.
   virtual std::byte* allocate(std::size_t bytes) = 0;
-  // What such memory may still take, shared with other groups of this host.
+  // Bytes still available for such memory, shared with other groups of this host.
   virtual std::size_t free_bytes() const = 0;
-  // Where it is stored; for messages.
+  // The place where it is stored; for messages.
   virtual std::string place() const = 0;
 
  protected:

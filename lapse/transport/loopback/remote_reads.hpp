@@ -1,4 +1,4 @@
-// What ranks of a network in one process expose to each other, and the reads of it.
+// Memory that ranks of a network in one process expose to each other, and reads of it.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ class MpiSender {
  private:
   static constexpr std::uint32_t kNoPayload = ~std::uint32_t{0};
 
-  // What a request sends: an eager message with its buffer, or a fragment of a payload.
+  // The memory that a request sends: an eager message with its buffer, or a fragment of a payload.
   struct Sending {
     PacketBuffer message;
     std::uint32_t payload = kNoPayload;

@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// What a rank logs when it waits long for others while a server is created, when they cannot be asked yet.
-// Thread safety: constant.
+// Logs that a rank waits long for others while a server is created, when they cannot be asked yet. Thread
+// safety: constant.
 struct MakingReport {
   std::chrono::seconds after{0};  // 0: never
   LogLevel level = LogLevel::warning;

@@ -49,14 +49,14 @@ struct MpiLibrary {
   // Variable for the folder of the files of shared windows; null: it cannot be chosen.
   const char* shared_folder_variable = nullptr;
 
-  // What to do if windows, or shared-memory windows, do not work: parts of sentences; empty if unknown.
+  // Remedies if windows, or shared-memory windows, do not work: parts of sentences; empty if unknown.
   std::string_view windows_remedy = {};
   std::string_view shared_windows_remedy = {};
 };
 
 // Pure. The library whose MPI_Get_library_version returns this text.
 MpiLibrary mpi_library_of(std::string_view version_text);
-// What MPI_Get_library_version returns for the loaded library; empty if it fails. Any thread, at any time.
+// The result of MPI_Get_library_version for the loaded library; empty if it fails. Any thread, at any time.
 std::string loaded_library();
 // That library. Any thread, at any time.
 const MpiLibrary& mpi_library();

@@ -41,7 +41,7 @@ struct MpiTransportSettings {
   std::size_t rma_smallest_bytes = 0;
   // Reports ranks that do not create their transport.
   MakingReport making_report = {};
-  // Where the kernel lists network adapters with remote memory access.
+  // The folder in which the kernel lists network adapters with remote memory access.
   const char* rdma_devices = "/sys/class/infiniband";
 };
 

@@ -1,4 +1,4 @@
-// What the ranks of a host share besides tables: doorbells and packet rings.
+// Memory that the ranks of a host share besides tables: doorbells and packet rings.
 #pragma once
 
 #include <cstddef>

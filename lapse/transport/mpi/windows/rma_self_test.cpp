@@ -58,7 +58,7 @@ class SelfTest {
   }
 
  private:
-  // What a step returns, or the message of what it throws.
+  // The result of a step, or the message of what it throws.
   template <class Step>
   static std::string text_of(Step&& step) {
     try {

@@ -26,7 +26,7 @@ constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 constexpr std::size_t kRingFileOverhead = std::size_t{1} << 20;
 constexpr std::string_view kNoWindows = "set the option rma=off";
 
-// What to do if windows do not work.
+// The remedies if windows do not work.
 std::string remedy_of_library() {
   const std::string_view remedy = mpi_library().windows_remedy;
   return remedy.empty() ? std::string(kNoWindows) : fmt::format("{}, or {}", remedy, kNoWindows);

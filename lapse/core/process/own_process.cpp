@@ -26,8 +26,7 @@ void OwnProcess::refuse(std::string_view call) const {
 
 std::string OwnProcess::refusal(std::string_view call) const {
   return fmt::format(
-      "{} in process {}, a child made by fork: only process {}, which has made the object, can use it; a "
-      "child "
+      "{} in process {}, a child made by fork: only process {}, which made the object, can use it; a child "
       "may compute, exec and _exit",
       call, getpid(), number_);
 }

@@ -135,7 +135,7 @@ std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, 
     return fmt::format(
         "Slurm has {} tasks but MPI_COMM_WORLD has 1 rank: if this is not intended, srun and the MPI library "
         "do not share a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows "
-        "what there is) or with mpirun",
+        "the choices) or with mpirun",
         tasks);
   }
   const bool by_mpich = number(launched.mpich) > 1;
@@ -144,8 +144,7 @@ std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, 
   return fmt::format(
       "a launcher of {} has started {} processes but MPI_COMM_WORLD has 1 rank: if this is not intended, the "
       "program uses another MPI library than the launcher; start it with the mpirun of the library that it "
-      "was "
-      "built with",
+      "was built with",
       by_mpich ? "MPICH's family" : "Open MPI", processes);
 }
 

@@ -20,7 +20,7 @@ int usable_thread_level() {
   if (level < MPI_THREAD_SERIALIZED && is_main == 0) {
     throw MpiStateError(
         "a server is made by another thread than the one that initialised MPI: with a thread level below "
-        "MPI_THREAD_SERIALIZED only that one may call MPI");
+        "MPI_THREAD_SERIALIZED only that thread may call MPI");
   }
   return level;
 }

@@ -33,8 +33,7 @@ struct Pin {
   // home.
   std::optional<Domain> entry;
   bool redirected = false;  // an answer has shown a shorter route than by the entry
-  bool looking_up =
-      false;  // the owner is being read; nothing is unanswered then except what waits for it
+  bool looking_up = false;  // the owner is being read; nothing is unanswered then except what waits for it
 };
 
 struct Route {

@@ -66,8 +66,8 @@ class DirtySet {
   // for stay marked.
   template <class F>
   void take(std::uint64_t first, std::uint64_t count, F&& f) const {
-    // A word's summary shared by several ranges is not cleared, as it may stand for marks of another range:
-    // such words, at most two per level, are loaded every time.
+    // The summary of a word that several ranges share is not cleared, as it may stand for marks of another
+    // range: such words, at most two per level, are loaded every time.
     for_each_part(
         first, count, [&](std::uint64_t word, std::uint64_t mask) { take_bits(word, mask, f); },
         [&](std::uint64_t middle, std::uint64_t mask) { take_middle(middle, mask, f); },

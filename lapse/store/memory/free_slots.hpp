@@ -57,8 +57,8 @@ class FreeSlots {
   std::byte* number(Address&& address, std::uint32_t at) const {
     return address(node_) + (1 + std::size_t{at}) * sizeof(std::uint32_t);
   }
-  // Prefetches the slot to be taken `ahead` pops after the next, or the node if that slot will be the node.
-  // (Always inlined: GCC 12 drops calls of a function that only prefetches.)
+  // Prefetches the slot that the `ahead`-th pop from now takes, or the node if that is the slot. (Always
+  // inlined: GCC 12 drops calls of a function that only prefetches.)
   template <class Address>
   [[gnu::always_inline]] void prefetch_at(Address&& address, std::uint32_t ahead) const {
     std::uint32_t soon = node_;

@@ -14,8 +14,8 @@ namespace lapse {
 // used or not: reserving the maximum for each region would leave no addresses for a second table. So a region
 // claims a range, maps one page before and one after it, and maps the range itself piece by piece. The
 // allocator places no other region in a claimed range. Other mappings could still be placed there, although
-// the kernel starts at the ends of the gap whose middle has the ranges. Then a commit of those addresses
-// returns false, and nothing is overwritten.
+// the kernel starts at the ends of the gap, and the ranges are in its middle. Then a commit of those
+// addresses returns false, and nothing is overwritten.
 //
 // A region claims no more addresses than the limit allows at the time; commits beyond return false. If no
 // unused range is found, regions are like those of PrivateRegionAllocator.

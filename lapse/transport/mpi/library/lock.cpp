@@ -87,8 +87,7 @@ MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
 MpiLock* make_lock() LAPSE_REQUIRES(mpi_role) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  auto* const lock =
-      new MpiLock(Rank(rank));  // Copies of the library may use it until the process ends.
+  auto* const lock = new MpiLock(Rank(rank));  // Copies of the library may use it until the process ends.
   int keyval = MPI_KEYVAL_INVALID;
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &keyval, nullptr),
             "MPI_Comm_create_keyval");

@@ -31,7 +31,7 @@ std::optional<double> local_share_of(const TableCounters& counters) {
   return ratio(counters.local_pulls + counters.local_pushes, all);
 }
 
-// Without the closing bracket.
+// A JSON object of the counters, without the closing bracket.
 template <class Counters>
 std::string counters_fields(const Counters& counters) {
   std::string json;

@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// What a rank knows about a key at the moment of a decision: from its engine if it serves the key, otherwise
+// A rank's knowledge of a key at the moment of a decision: from its engine if it serves the key, otherwise
 // from the memory that it shares with the serving rank.
 struct KeyView {
   DirectAccess direct = DirectAccess::nothing;  // what this rank may access in its domain's memory

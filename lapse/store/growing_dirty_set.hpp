@@ -21,7 +21,7 @@ class GrowingDirtySet {
   // Throws OutOfMemory if the addresses cannot be reserved.
   GrowingDirtySet(RegionAllocator& regions, std::uint64_t max_units);
 
-  // For mark and test: the view never changes.
+  // The view for mark and test; it never changes.
   const DirtySet& marks() const { return marks_; }
 
   // Makes units 0 to units - 1 markable. Returns false (or throws what the region's commit throws) if out of

@@ -37,8 +37,8 @@ class LAPSE_EXPORT OwnProcess {
   std::int64_t number_;
 };
 
-// In such a child: leaks the object, because its destructor would wait for threads that do not exist, or
-// touch what its parent uses.
+// In a child made by fork, leaks the object, because its destructor would wait for threads that do not exist,
+// or touch what its parent uses.
 LAPSE_EXPORT void leave_to_parent(void* object);
 template <class T>
 void leave_to_parent(std::unique_ptr<T>& object) {

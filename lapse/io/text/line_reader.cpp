@@ -13,7 +13,7 @@ namespace lapse::io {
 
 namespace {
 
-// Where part `index` of `count` begins: size * index / count, without overflow.
+// The begin of part `index` of `count`: size * index / count, without overflow.
 std::uint64_t part_begin(std::uint64_t size, std::uint64_t index, std::uint64_t count) {
   return size / count * index + size % count * index / count;
 }

@@ -6,8 +6,8 @@
 
 namespace lapse {
 
-// Of a row of finite numbers. Overflowing or vanishing squares do no harm: the norm is stored as a product,
-// as it may exceed every number of the type. The same bits with every instruction set.
+// The norm of a row of finite numbers. Overflowing or vanishing squares do no harm: the norm is stored as a
+// product, as it may exceed every number of the type. The same bits with every instruction set.
 //
 // Immutable: used by any thread.
 template <class T>

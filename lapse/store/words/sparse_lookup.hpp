@@ -62,8 +62,8 @@ class SparseLookup {
   // The bucket for a hash in a previously loaded state.
   std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) const {
     const std::uint64_t buckets = state >> 1;
-    // At least as new as the state. A newer one may lead to another existing bucket; not finding the key
-    // there proves nothing, as the state has changed.
+    // The mask is at least as new as the state. A newer one may lead to another existing bucket; not finding
+    // the key there proves nothing, as the state has changed.
     const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
     const std::uint64_t bucket = hash & mask;
     // Branchless, as a branch could not be predicted.

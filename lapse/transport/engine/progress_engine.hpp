@@ -98,7 +98,7 @@ class ProgressEngine {
   // leaves them to it.
   bool help(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
-  // What a thread waits for: answers, which arrive soon, or other workers, which may compute for any time.
+  // The awaited event: answers, which arrive soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
   // Drives the engine until done() is true. `bell` is the calling thread's own; the thread that makes done()
   // true rings it. done() must be cheap and free of side effects.

@@ -52,7 +52,7 @@ class MpiGatherNotices {
   const Rank self_;
   std::uint64_t gathering_ = 0;
   std::vector<Peer> peers_;
-  // Of notices, by rank.
+  // Numbers of notices, by rank.
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
   MpiRequestBag<std::unique_ptr<std::uint64_t>> requests_;

@@ -57,14 +57,14 @@ class MpiTransport final : public Transport {
 
   bool has_separate_bulk_lane() const override { return rings_->in_use(); }
 
-  // To ranks of this host at most what a ring message holds.
+  // For ranks of this host, at most the size of a ring message.
   std::size_t packet_bytes(Rank to) const override {
     const bool by_ring = host_rings_ != nullptr && communicator_.same_host(to);
     return by_ring ? std::min(kPacketBytes, host_rings_->largest_message()) : kPacketBytes;
   }
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
-  // In the host ring, unless packets of a separate bulk lane may go through the ring at any time.
+  // Begins it in the host ring, unless packets of a separate bulk lane may go through the ring at any time.
   PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role);
   std::size_t buffer_bytes() const override;
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);

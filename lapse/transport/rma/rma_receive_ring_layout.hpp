@@ -26,7 +26,7 @@ class RmaReceiveRingLayout {
 
   std::size_t ring_bytes() const { return ring_bytes_; }
   std::size_t window_bytes(Rank rank) const { return rings_at(rank) * ring_bytes_; }
-  // Where the ring of `from` begins in the window of `to`; nullopt if it has no ring there.
+  // Offset of the ring of `from` in the window of `to`; nullopt if it has no ring there.
   std::optional<std::size_t> offset(Rank from, Rank to) const;
   // The first rank after `from`, cyclically, at which it has a ring; nullopt if none.
   std::optional<Rank> partner(Rank from) const;

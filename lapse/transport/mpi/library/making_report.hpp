@@ -16,7 +16,7 @@ struct MakingReport {
   std::chrono::seconds after{0};  // 0: never
   LogLevel level = LogLevel::warning;
 
-  // As the environment sets it, for use before the server's options are known.
+  // Reads the environment, for use before the server's options are known.
   static MakingReport from_environment();
 
   // For one wait; logs once. `rank`: this one.

@@ -1,5 +1,5 @@
-// Flat byte strings: what messages, checkpoints and gathered statistics are made of. Little-endian, no
-// padding between fields, so that bytes written on one rank are read on any other.
+// Flat byte strings, used for messages, checkpoints and gathered statistics. Little-endian, no padding
+// between fields, so that bytes written on one rank can be read on any other.
 #pragma once
 
 #include <bit>
@@ -19,21 +19,21 @@ namespace lapse {
 static_assert(std::endian::native == std::endian::little,
               "values are copied to and from bytes as they are stored in memory");
 
-// What may be copied to another process as bytes. Pointers do not belong there.
+// Types that may be copied to another process as bytes; not pointers.
 template <class T>
 concept FlatValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
 // Reads values one after the other. The bytes must outlive the reader. Every function throws ProtocolError,
-// naming what was read, when fewer bytes are left than it needs; the position does not change then.
+// naming what was read, if fewer bytes are left than it needs; the position is then unchanged.
 class ByteReader {
  public:
-  // `what`: names the bytes in error messages; a literal.
+  // `what`: a literal that names the bytes in error messages.
   explicit ByteReader(std::span<const std::byte> bytes, std::string_view what = "message")
       : bytes_(bytes), what_(what) {}
 
   std::size_t remaining() const { return bytes_.size() - position_; }
 
-  // The next `count` bytes, in place.
+  // Returns the next `count` bytes in place.
   std::span<const std::byte> read_bytes(std::size_t count) {
     require(count, 1);
     const std::span<const std::byte> part = bytes_.subspan(position_, count);
@@ -41,7 +41,7 @@ class ByteReader {
     return part;
   }
 
-  // A value at any alignment.
+  // Reads a value at any alignment.
   template <FlatValue T>
   T read() {
     T value;
@@ -60,16 +60,16 @@ class ByteReader {
 
   template <FlatValue T>
   std::vector<T> read_vector(std::size_t count) {
-    require(count, sizeof(T));  // Before memory is asked for.
+    require(count, sizeof(T));  // Before allocating memory.
     std::vector<T> values(count);
     read_into(std::span<T>(values));
     return values;
   }
 
-  // A string as ByteWriter::write_string writes it.
+  // Reads a string written by ByteWriter::write_string.
   std::string read_string();
 
-  // Throws ProtocolError when bytes are left over.
+  // Throws ProtocolError if bytes are left over.
   void require_end() const;
 
  private:

@@ -1,4 +1,4 @@
-// What ranks count while they work. counters.hpp has a table of the fields of each struct.
+// Counters of ranks. counters.hpp has a table of each struct's fields.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace lapse {
 
-// What one rank counts for one table. An access is one key of a pull, push or set of a worker of this rank;
-// each is counted once, as local, queued or remote. A key that another rank of the domain serves counts as
-// local, too: finding out which rank serves it would add a tenth to the time of an access in memory.
+// One rank's counters for one table. An access is one key of a pull, push or set of a worker of this rank;
+// each is counted once, as local, queued or remote. A key served by another rank of the domain also counts as
+// local: finding the serving rank would add a tenth to the time of an access in memory.
 struct LAPSE_EXPORT TableCounters {
   std::uint64_t operations = 0;
   std::uint64_t remote_operations = 0;
@@ -55,12 +55,12 @@ struct LAPSE_EXPORT TableCounters {
   std::uint64_t bytes_here = 0;
   std::uint64_t bytes_of_memory = 0;
 
-  // Sums, except for maxima.
+  // Adds, except for maxima.
   TableCounters& operator+=(const TableCounters& other);
   bool operator==(const TableCounters&) const = default;
 };
 
-// What one rank counts for itself.
+// One rank's counters for itself.
 struct LAPSE_EXPORT RankCounters {
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;

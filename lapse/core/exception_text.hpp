@@ -1,4 +1,4 @@
-// What an exception says, whatever its type.
+// The message of an exception of any type.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Calls f(text), a const char* that is valid meanwhile. Needs no memory. `failure` is not null.
+// Calls f(text); the const char* is valid during the call. Allocates nothing. Requires a non-null `failure`.
 template <class F>
 void with_text_of(const std::exception_ptr& failure, F&& f) {
   try {
@@ -22,7 +22,7 @@ void with_text_of(const std::exception_ptr& failure, F&& f) {
   }
 }
 
-// The same as a string; where there is no memory for it, that.
+// The same as a string; "out of memory" if it cannot be allocated.
 inline std::string text_of(const std::exception_ptr& failure) noexcept {
   std::string text;
   with_text_of(failure, [&](const char* says) {

@@ -1,10 +1,10 @@
-// What other programs and libraries may use of a shared library; everything else is hidden in it.
+// Exports what other programs and libraries may use of a shared library; everything else is hidden.
 #pragma once
 
-// Before the name of a class: its members that are defined in the library, and its type where exceptions are
-// caught. Before a function: that function.
+// Before a class name: exports its members that are defined in the library, and its type for catching
+// exceptions. Before a function: exports that function.
 #define LAPSE_EXPORT __attribute__((visibility("default")))
-// Likewise, for the project's other libraries only: programs have no header of it.
+// Likewise, only for the project's other libraries: programs have no header of it.
 #define LAPSE_EXPORT_INNER LAPSE_EXPORT
-// For a class within one that is exported.
+// For a nested class of an exported class.
 #define LAPSE_HIDDEN __attribute__((visibility("hidden")))

@@ -1,4 +1,4 @@
-// The exception for files that cannot be used.
+// The exception for unusable files.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
+// An unusable file: its name, and line and column if they apply (from 1; 0: does not apply).
 class LAPSE_EXPORT FileError : public Error {
  public:
   FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0,

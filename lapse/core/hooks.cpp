@@ -23,7 +23,7 @@ struct HooksOfProcess {
   }
 };
 
-// Lives as long as the process: threads may log while it ends.
+// Lives until the process ends: threads may log meanwhile.
 HooksOfProcess& of_process() {
   static auto& hooks = *std::make_unique<HooksOfProcess>().release();
   return hooks;
@@ -33,7 +33,7 @@ HooksOfProcess& of_process() {
 
 void set_hooks(Hooks hooks) {
   HooksOfProcess& process = of_process();
-  // The former ones end without the lock: ending them may wait for a thread that logs.
+  // The previous hooks are destroyed without the lock: that may wait for a thread that logs.
   auto exchanged = std::make_shared<const Hooks>(std::move(hooks));
   const MutexLock guard(process.mutex);
   process.hooks.swap(exchanged);

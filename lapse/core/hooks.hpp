@@ -1,4 +1,4 @@
-// What an application takes over from the library.
+// Hooks by which an application takes over tasks of the library.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,20 @@
 namespace lapse {
 
 // For all servers of a process. Any thread calls them, several at a time, with locks of the library held:
-// they return soon, call nothing of the library and throw nothing.
+// they must return soon, call nothing of the library and throw nothing.
 struct Hooks {
-  // Gets each message, without a line end, in place of standard error. Of this rank of its server.
+  // Gets each message, without a line end, instead of standard error. `rank`: of the message's server.
   std::function<void(LogLevel level, Rank rank, std::string_view message)> log = {};
-  // The library is about to end the job with MPI_Abort, as it could not notify the other ranks otherwise; the
-  // reason was logged. The job ends when the function returns.
+  // The library is about to end the job with MPI_Abort because it could not notify the other ranks otherwise;
+  // the reason has been logged. The job ends when the function returns.
   std::function<void(Rank rank, std::string_view reason)> fatal = {};
-  // Around what takes a thread's time: waits, phases, rounds, checkpoints (docs/regions.md lists the names,
-  // which are constants). Each region ends on the thread that began it, after those within it.
+  // Around operations that take a thread's time: waits, phases, rounds, checkpoints (docs/regions.md lists
+  // the names, which are constants). Each region ends on the thread that began it, after its nested regions.
   std::function<void(const char* name)> begin_region = {};
   std::function<void(const char* name)> end_region = {};
 };
 
-// Replaces those that were set before. Messages that are being logged may still go to these.
+// Replaces the previous hooks, which may still get messages that are being logged.
 LAPSE_EXPORT void set_hooks(Hooks hooks);
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// Division by a number that stays the same: a multiplication in place of the division of the processor.
+// Division by a constant: multiplies instead of using the processor's division.
 #pragma once
 
 #include <bit>
@@ -6,13 +6,13 @@
 
 namespace lapse {
 
-// Exact for all numbers of 64 bits (Granlund and Montgomery 1994, figure 4.1). With l = ceil(log2(divisor))
-// and the multiplier m = floor(2^64 (2^l - divisor) / divisor) + 1, the quotient of n is (n + t) / 2^l, where
-// t is the high half of the product m n. Half of n - t is added to t in place of n, as n + t may exceed 64
-// bits. Thread safety: any thread.
+// Exact for all 64-bit numbers (Granlund and Montgomery 1994, figure 4.1). With l = ceil(log2(divisor)) and
+// the multiplier m = floor(2^64 (2^l - divisor) / divisor) + 1, the quotient of n is (n + t) / 2^l, where t
+// is the high half of the product m n. Half of n - t is added to t instead of n, as n + t may exceed 64 bits.
+// Thread safety: any thread.
 class InvariantDivisor {
  public:
-  // `divisor` is not 0.
+  // Requires a nonzero divisor.
   constexpr explicit InvariantDivisor(std::uint64_t divisor) : divisor_(divisor) {
     const auto bits = static_cast<int>(std::bit_width(divisor - 1));
     const std::uint64_t power = bits == 64 ? 0 : std::uint64_t{1} << bits;

@@ -1,4 +1,4 @@
-// Messages for people: what went wrong, what looks wrong, what is going on.
+// Messages for people: errors, warnings, information.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 
 namespace lapse {
 
-// Passes messages up to a level to a sink. Thread safety: every function may be called by any thread; the
-// sink is called by one thread at a time. An exception thrown by the sink reaches the caller of log.
+// Passes messages up to a level to a sink. Thread safety: any thread; the sink is called by one thread at a
+// time. An exception of the sink propagates to the caller of log.
 class LAPSE_EXPORT_INNER Logger {
  public:
   // Gets each message without a line end.
@@ -48,7 +48,7 @@ class LAPSE_EXPORT_INNER Logger {
   }
 
  private:
-  // Formats only what will be logged.
+  // Formats only messages that will be logged.
   template <class... Arguments>
   void log_formatted(LogLevel level, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (enabled(level)) log(level, fmt::format(format, std::forward<Arguments>(arguments)...));
@@ -59,11 +59,11 @@ class LAPSE_EXPORT_INNER Logger {
   const Sink sink_ LAPSE_GUARDED_BY(mutex_);
 };
 
-// The default sink: the hook of the application, else one line on standard error,
-// "lapse[<rank>] <level>: <message>", written by one call so that the lines of several ranks do not mix.
+// The default sink: the application's hook if set, otherwise one line on standard error, "lapse[<rank>]
+// <level>: <message>", written by one call so that lines of several ranks do not mix.
 Logger::Sink standard_error_sink(Rank rank);
 
-// Passes an error to the default sink, where no logger is at hand. No level suppresses errors.
+// Passes an error to the default sink if no logger is available. No level suppresses errors.
 void log_error(Rank rank, std::string_view message);
 
 }  // namespace lapse

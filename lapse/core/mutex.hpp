@@ -1,5 +1,5 @@
-// A mutex, and a guard of any lock, that clang's thread-safety analysis understands; those of libstdc++ are
-// not annotated.
+// A mutex, and a guard for any lock, that clang's thread-safety analysis understands; libstdc++'s are not
+// annotated.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class LAPSE_CAPABILITY("mutex") Mutex {
     condition.wait(lock, done);
     lock.release();  // stays with the caller's guard
   }
-  // As wait, until `deadline` at most; returns done().
+  // Like wait, at most until `deadline`; returns done().
   template <class Done>
   bool wait_until(std::condition_variable& condition, std::chrono::steady_clock::time_point deadline,
                   Done done) LAPSE_REQUIRES(this) {
@@ -44,8 +44,8 @@ class LAPSE_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-// Holds a lock as long as it lives. For every class with lock() and unlock() that is a LAPSE_CAPABILITY: a
-// mutex, a latch of one key.
+// Holds a lock during its lifetime. For every LAPSE_CAPABILITY class with lock() and unlock(): a mutex, a
+// key's latch.
 template <class Lock>
 class LAPSE_SCOPED_CAPABILITY LockGuard {
  public:

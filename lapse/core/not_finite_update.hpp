@@ -10,12 +10,12 @@
 
 namespace lapse {
 
-// A push or a set with an element that is infinite or not a number, of a table that refuses such elements.
-// Nothing of the call was applied.
+// A push or set with an infinite or NaN element, to a table that refuses such elements. Nothing of the call
+// was applied.
 class LAPSE_EXPORT NotFiniteUpdate : public UsageError {
  public:
-  // `call`: what the worker called, such as "a push". `where`: the rank of the worker. `element`: of the row
-  // of the key, from 0.
+  // `call`: the worker's call, such as "a push". `where`: the worker's rank. `element`: its number in the
+  // key's row, from 0.
   NotFiniteUpdate(std::string_view call, std::string_view table, Key key, std::size_t element, double value,
                   Rank where);
   Key key() const { return key_; }

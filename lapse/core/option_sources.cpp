@@ -28,7 +28,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-// A `#` within a word is part of it.
+// Removes a comment. A `#` within a word is part of the word.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
     if (at == 0 || kBlanks.find(line[at - 1]) != std::string_view::npos) return line.substr(0, at);
@@ -81,7 +81,7 @@ OptionsFile OptionsFile::read_named() {
 std::vector<OptionSetting> OptionsFile::settings() const {
   if (!problem.empty()) throw ConfigurationError(fmt::format("file of options {}: {}", path, problem));
   std::vector<OptionSetting> settings;
-  std::map<std::string, std::size_t> lines;  // of the names
+  std::map<std::string, std::size_t> lines;  // by name
   std::size_t number = 0;
   const std::string_view lines_of_text = without_byte_order_mark(text);
   for (std::size_t begin = 0; begin < lines_of_text.size();) {

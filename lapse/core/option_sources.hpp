@@ -1,6 +1,6 @@
-// What sets options beside code and environment: a file, and assignments on a command line.
+// Sources of options besides code and environment: a file, and assignments on a command line.
 //
-// Both name options with the prefix of their table: `lapse.domain`, `adapm.technique`. In a file:
+// Both name options with their table's prefix: `lapse.domain`, `adapm.technique`. In a file:
 //
 //     # A comment.
 //     lapse.domain = 2
@@ -22,28 +22,28 @@ struct OptionSetting {
   std::string place;  // for messages: "/home/me/options:3", "--set"
 };
 
-// A value for an option, as "lapse.domain=2"; `place` as above. Throws ConfigurationError where it is none,
-// or its name has no prefix. Whether there is such an option, the table says.
+// Parses an assignment such as "lapse.domain=2"; `place` as above. Throws ConfigurationError if it is none,
+// or its name has no prefix. Does not check whether the option exists.
 LAPSE_EXPORT OptionSetting option_assignment(std::string_view text, std::string place);
 
-// A file of options as one rank has read it, for all.
+// An options file as one rank has read it for all.
 struct LAPSE_EXPORT OptionsFile {
   static constexpr const char* kVariable = "LAPSE_OPTIONS_FILE";
 
   std::string path;     // empty: no file
-  std::string text;     // what it has
-  std::string problem;  // why it could not be read; else empty
+  std::string text;     // its contents
+  std::string problem;  // why it could not be read; otherwise empty
 
   static OptionsFile read(const std::string& path);
-  // The file that the environment variable names, if there is one.
+  // Reads the file that the environment variable names, if any.
   static OptionsFile read_named();
 
-  // In the order of the lines. Throws ConfigurationError, with the line, where the file could not be read, a
+  // The settings in line order. Throws ConfigurationError, with the line, if the file could not be read, a
   // line is no assignment, or an option is set twice.
   std::vector<OptionSetting> settings() const;
 };
 
-// From the weakest to the strongest: defaults, `file`, environment, `assignments`.
+// From weakest to strongest: defaults, `file`, environment, `assignments`.
 struct LAPSE_EXPORT OptionSources {
   explicit OptionSources(std::vector<OptionSetting> of_file, std::vector<OptionSetting> of_command_line = {})
       : file(std::move(of_file)), assignments(std::move(of_command_line)) {}
@@ -52,7 +52,7 @@ struct LAPSE_EXPORT OptionSources {
   std::vector<OptionSetting> assignments;
 };
 
-// An option with its value, and where that comes from.
+// An option with its value and the value's origin.
 struct OptionState {
   std::string name;      // with the prefix
   std::string variable;  // of the environment
@@ -66,7 +66,7 @@ struct OptionState {
 
 struct LAPSE_EXPORT OptionStates {
   std::vector<OptionState> options;
-  std::vector<std::string> problems;  // what is wrong, in words
+  std::vector<std::string> problems;  // what is wrong, as messages
 };
 
 }  // namespace lapse

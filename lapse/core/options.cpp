@@ -25,7 +25,7 @@ constexpr OptionRow<Options> option(std::string_view name, std::string_view mean
   return option<Field>(name, "", 0, 0, meaning);
 }
 
-constexpr std::uint32_t kSmallestEagerBytes = 256;  // Room for the headers and a key.
+constexpr std::uint32_t kSmallestEagerBytes = 256;  // Space for the headers and a key.
 constexpr std::uint64_t kTebibyte = std::uint64_t{1} << 40U;
 constexpr std::uint64_t kMinuteInMicroseconds = 60'000'000;
 constexpr std::uint64_t kDayInSeconds = 86'400;

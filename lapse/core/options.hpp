@@ -1,5 +1,4 @@
-// What can be set about a server, and how it is set: in code, by name, or by environment variables
-// LAPSE_<NAME>.
+// The options of a server. They are set in code, by name, or by environment variables LAPSE_<NAME>.
 #pragma once
 
 #include <chrono>
@@ -27,7 +26,7 @@ struct DomainChoice {
   bool operator==(const DomainChoice&) const = default;
 };
 
-// How many files a checkpoint has.
+// The number of files of a checkpoint.
 struct CheckpointFiles {
   enum class Kind : std::uint8_t {
     host,    // one of each host
@@ -45,7 +44,7 @@ enum class Helping : std::uint8_t { on, off };
 // Remote memory access for bulk payloads between hosts.
 enum class RmaChoice : std::uint8_t {
   automatic,  // where it is faster than messages
-  on,         // also within a host, where there is only one
+  on,         // also within a host, if there is only one
   off,
 };
 
@@ -75,31 +74,30 @@ struct LAPSE_EXPORT Options {
   bool startup_report = true;
   std::string region_trace = {};
 
-  // No option: the variables LAPSE_* that from_environment found and ignored, of which a server warns; in the
-  // options of a server, those of all its ranks.
+  // Not an option: the variables LAPSE_* that from_environment found and ignored, about which a server warns.
+  // In a server's options: those of all its ranks.
   std::vector<std::string> ignored_variables = {};
 
-  // The defaults, changed by the file that LAPSE_OPTIONS_FILE names and by the environment variables
-  // LAPSE_<NAME IN CAPITALS>, which are stronger.
-  // Throws ConfigurationError for what is wrong in the file, for a variable LAPSE_* whose name is nearly an
-  // option's, naming the nearest ones, and for a value that set or validate refuses. Other variables are
-  // listed in ignored_variables, except those of an installation, such as LAPSE_ROOT and LAPSE_DIR.
-  // It throws on this rank alone: a server that is made without options reads them itself, for all ranks.
+  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names and then by environment variables
+  // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, for a variable LAPSE_*
+  // whose name is nearly an option's (with the nearest names), and for a value that set or validate refuses.
+  // Lists other variables in ignored_variables, except those of an installation, such as LAPSE_ROOT and
+  // LAPSE_DIR. Throws on this rank only: a server created without options reads them itself, for all ranks.
   static Options from_environment();
-  // With these sources (lapse/core/option_sources.hpp), and without LAPSE_OPTIONS_FILE.
+  // Like from_environment, with these sources (lapse/core/option_sources.hpp) and without LAPSE_OPTIONS_FILE.
   static Options from_environment(const OptionSources& sources);
 
-  // Sets one option from text. Throws ConfigurationError for an unknown name and for a value that is no value
-  // of the option's type or outside its range; nothing is changed then.
+  // Sets one option from text. Throws ConfigurationError, with no effect, for an unknown name and for a value
+  // that is not of the option's type or outside its range.
   void set(std::string_view name, std::string_view value);
 
-  // The value of one option, as set would accept it. Throws ConfigurationError for an unknown name.
+  // The value of one option, as set accepts it. Throws ConfigurationError for an unknown name.
   std::string get(std::string_view name) const;
 
-  // Throws ConfigurationError when a field is outside its range or two fields contradict each other.
+  // Throws ConfigurationError if a field is outside its range or two fields contradict each other.
   void validate() const;
 
-  // One line for each option: name, value, unit; values that are not the default are marked.
+  // One line per option: name, value, unit; marks values that differ from the default.
   std::string to_text() const;
 
   bool operator==(const Options&) const = default;

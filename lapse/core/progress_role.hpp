@@ -1,4 +1,4 @@
-// The role of the holder of the progress lock, for classes that the holder calls.
+// The role of the progress lock's holder, for classes that the holder calls.
 #pragma once
 
 #include "lapse/core/lock_role.hpp"

@@ -23,8 +23,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t bits) {
 
 inline constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15U;  // 2^64 / golden ratio, odd.
 
-// Random numbers that are a pure function of seed, key and index: the initial value of a parameter depends
-// neither on the number of ranks, nor on the rank that computes it, nor on the time. Any thread may use it.
+// Random numbers that are a pure function of seed, key and index: a parameter's initial value depends neither
+// on the number of ranks, nor on the rank that computes it, nor on time. Any thread may use it.
 class PositionalRandom {
  public:
   constexpr explicit PositionalRandom(std::uint64_t seed) : seed_(mix_bits(seed + kGoldenGamma)) {}
@@ -37,8 +37,8 @@ class PositionalRandom {
   // In [0, 1), a multiple of 2^-53.
   constexpr double uniform(Key key, std::uint64_t index) const { return to_unit_interval(bits(key, index)); }
 
-  // Standard normal, by the transform of Box and Muller on the numbers 2 index and 2 index + 1. Equal on
-  // ranks with the same mathematical library.
+  // Standard normal, by the Box-Muller transform of the numbers 2 index and 2 index + 1. Equal on ranks with
+  // the same mathematical library.
   double normal(Key key, std::uint64_t index) const {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(key, 2 * index)));
     return radius * std::cos(2.0 * std::numbers::pi * uniform(key, 2 * index + 1));
@@ -53,7 +53,7 @@ class PositionalRandom {
 };
 
 // xoshiro256** 1.0 (Blackman and Vigna 2018): 32 bytes of state, period 2^256 - 1. Satisfies
-// UniformRandomBitGenerator. Not thread-safe: one engine for each worker.
+// UniformRandomBitGenerator. Not thread-safe: use one engine per worker.
 class RandomEngine {
  public:
   using result_type = std::uint64_t;
@@ -82,8 +82,8 @@ class RandomEngine {
   // In [0, 1).
   constexpr double uniform() { return PositionalRandom::to_unit_interval((*this)()); }
 
-  // In [0, bound), bound > 0: by multiplication (Lemire 2019) without rejection; the deviation from equal
-  // probabilities is below bound / 2^64.
+  // In [0, bound), bound > 0: by multiplication (Lemire 2019) without rejection; the probabilities deviate
+  // from equal ones by less than bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) {
     // The upper half of the 128-bit product, from 32-bit halves.
     const std::uint64_t bits = (*this)();

@@ -1,27 +1,27 @@
-// What a domain is for a key, and everything that follows from it: the one table of roles.
+// The role of a domain for a key, and everything that follows from it: the only table of roles.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-// All switches name all roles: the compiler leads the author of a new role to every decision about it.
+// All switches name all roles, so the compiler points the author of a new role to every decision about it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
 #pragma GCC diagnostic error "-Wswitch-enum"
 
 namespace lapse {
 
-// What a domain is for a key. Stored in three bits of the slot word. The highest bit means that a value is
-// usable in this domain's memory, so that a reader needs one masked compare. A slot word of zeroes is absent.
+// The role of a domain for a key. Stored in three bits of the slot word. The highest bit means that a value
+// is usable in this domain's memory, so a reader needs one masked compare. A zero slot word is absent.
 enum class Role : std::uint8_t {
   absent = 0,     // another domain owns the key; the slot word may hold its number as a hint
   arriving = 1,   // localized by this domain, value in flight; operations queue
   awaiting = 2,   // this domain has announced that it wants the key; the owner has not answered yet
   closing = 3,    // this domain has dropped its replica; the owner has not acknowledged that yet
   owner = 4,      // the main copy is in this domain
-  replica = 5,    // a copy is in this domain
-  upgrading = 6,  // a copy is in this domain, and the main copy has been localized
+  replica = 5,    // a replica is in this domain
+  upgrading = 6,  // a replica is in this domain, and the main copy has been localized
 };
 inline constexpr std::uint8_t kUsableRoleBit = 4;
 
@@ -29,20 +29,20 @@ constexpr bool has_usable_value(Role role) {
   return (static_cast<std::uint8_t>(role) & kUsableRoleBit) != 0;
 }
 
-// What changes the role of a key in a domain; by the serving rank alone.
+// Events that change a key's role in a domain; only by the serving rank.
 enum class RoleEvent : std::uint8_t {
   create,       // the home makes the key: at the table's creation, or an uninitialized key of a sparse table
-  localize,     // the key is asked for: LOCALIZE is on its way, or the home asks itself
-  arrive,       // TRANSFER has come, and the queue has been drained
-  merge,        // TRANSFER has come to a copy, which is the main copy now; its queue is drained next
+  localize,     // the key is requested: LOCALIZE is in flight, or the home asks itself
+  arrive,       // TRANSFER has arrived, and the queue has been drained
+  merge,        // TRANSFER has arrived at a replica, which is the main copy now; its queue is drained next
   instruct,     // an INSTRUCT to transfer ownership: the main copy has been sent in a TRANSFER
-  pass_on,      // as instruct, where the INSTRUCT was in the queue of the arrival
-  keep_copy,    // as instruct or pass_on, but the domain wants the key: a copy stays
-  refuse,       // REFUSE or REFUSE_COPY has come: the key could not be made, or copied
-  announce,     // the domain wants the key: ON is on its way
-  copy,         // SNAPSHOT has come
-  drop,         // the domain no longer wants the key: OFF is on its way
-  acknowledge,  // ACK has come: the owner has taken OFF
+  pass_on,      // like instruct, if the INSTRUCT was in the queue of the arrival
+  keep_copy,    // like instruct or pass_on, but the domain wants the key: a replica stays
+  refuse,       // REFUSE or REFUSE_COPY has arrived: the key could not be made, or replicated
+  announce,     // the domain wants the key: ON is in flight
+  copy,         // SNAPSHOT has arrived
+  drop,         // the domain no longer wants the key: OFF is in flight
+  acknowledge,  // ACK has arrived: the owner has accepted OFF
 };
 
 constexpr std::string_view role_name(Role role) {
@@ -65,7 +65,7 @@ constexpr std::string_view role_name(Role role) {
   return "unknown";
 }
 
-// The role after the event; nothing where the protocol excludes the event.
+// The role after the event; nullopt if the protocol excludes the event.
 constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
   const auto is = [event](RoleEvent other) { return event == other; };
   switch (role) {
@@ -104,9 +104,9 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
   return std::nullopt;
 }
 
-// Whether other threads may change the slot word meanwhile: any thread may change the hint of an absent key,
-// and a thread that uses a value changes latch and sequence. Such a word is changed by compare-and-swap, or
-// under its latch. Slot words of other roles are written by one thread alone.
+// Whether other threads may change the slot word meanwhile: any thread may change an absent key's hint, and a
+// thread that uses a value changes latch and sequence. Such a word is changed by compare-and-swap or under
+// its latch. Slot words of other roles are written by one thread only.
 constexpr bool others_write_word(Role role) {
   switch (role) {
     case Role::absent:
@@ -122,10 +122,10 @@ constexpr bool others_write_word(Role role) {
   return true;
 }
 
-// Which copy of a value a worker may touch in its domain's memory, without the engine.
+// Which copy of a value a worker may access in its domain's memory, without the engine.
 enum class DirectAccess : std::uint8_t { nothing, main, copy };
 
-// A leased key belongs to its holder alone.
+// A leased key belongs to its holder only.
 constexpr DirectAccess direct_access(Role role, bool leased) {
   switch (role) {
     case Role::absent:
@@ -142,12 +142,12 @@ constexpr DirectAccess direct_access(Role role, bool leased) {
   return DirectAccess::nothing;
 }
 
-// What the serving rank does with an operation that reaches it.
+// How the serving rank handles an operation that reaches it.
 enum class Handling : std::uint8_t {
   execute,
   queue,
-  relay,    // to the home; workers of the domain enter their operations here
-  forward,  // to the home; workers of other ranks of the domain enter theirs there, or at a cached location
+  relay,    // to the home; the domain's workers enter their operations here
+  forward,  // to the home; workers of the domain's other ranks enter there, or at a cached location
 };
 
 // A leased key is handled like an arriving one; the end of its lease is the arrival.
@@ -168,12 +168,12 @@ constexpr Handling handling(Role role, bool leased) {
   return Handling::forward;
 }
 
-// What the serving rank does when a worker of its domain asks for the main copy: localize, or a lease.
+// How the serving rank handles a worker's request for the main copy: localize, or a lease.
 enum class Acquisition : std::uint8_t {
   here,      // the main copy is in this domain
-  join,      // it has been asked for: wait for the same arrival
+  join,      // it has been requested: wait for the same arrival
   begin,     // ask the home for it
-  remember,  // ask for it later: an answer of the owner is expected first, or may be
+  remember,  // request it later: an answer of the owner is expected first, or may be
 };
 
 constexpr Acquisition acquisition(Role role) {
@@ -197,7 +197,7 @@ constexpr bool has_main_copy(Role role) {
   return acquisition(role) == Acquisition::here;
 }
 
-// What the serving rank does with an INSTRUCT to transfer ownership.
+// How the serving rank handles an INSTRUCT to transfer ownership.
 enum class Instruction : std::uint8_t { transfer, queue, illegal };
 
 constexpr Instruction instruction(Role role, bool leased) {
@@ -216,7 +216,7 @@ constexpr Instruction instruction(Role role, bool leased) {
   return Instruction::illegal;
 }
 
-// What the low half of a slot word means.
+// The meaning of the low half of a slot word.
 enum class LowHalf : std::uint8_t {
   hint,
   arrival,  // number of the arrival record

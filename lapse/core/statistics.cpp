@@ -31,7 +31,7 @@ std::optional<double> local_share_of(const TableCounters& counters) {
   return ratio(counters.local_pulls + counters.local_pushes, all);
 }
 
-// Without the closing bracket.
+// A JSON object of the counters, without the closing bracket.
 template <class Counters>
 std::string counters_fields(const Counters& counters) {
   std::string json;
@@ -69,7 +69,7 @@ std::string kinds_json(const std::vector<MessageKind>& kinds) {
   return "{" + json + "}";
 }
 
-// How many copies of a table a rank held, over time.
+// How many replicas of a table a rank held, over time.
 std::string copies_json(const std::vector<CopySample>& samples, std::size_t table) {
   std::string json;
   for (const CopySample& sample : samples) {

@@ -1,4 +1,4 @@
-// The counters of all ranks, collected: totals, shares, and their output as text and as JSON.
+// The collected counters of all ranks: totals, shares, and output as text and JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lapse {
 
-// Messages of one kind. A record is about one key, where the kind is about keys; bytes contain headers.
+// Messages of one kind. A record is about one key if the kind is about keys; bytes include headers.
 struct MessageKind {
   std::string name;
   std::uint64_t records_sent = 0, bytes_sent = 0;
@@ -20,14 +20,14 @@ struct MessageKind {
   bool operator==(const MessageKind&) const = default;
 };
 
-// How many copies a rank held, by TableId, so long after the start.
+// How many replicas a rank held, by TableId, at a time after the start.
 struct CopySample {
   double seconds = 0;
   std::vector<std::uint64_t> copies;
   bool operator==(const CopySample&) const = default;
 };
 
-// What one rank has counted.
+// One rank's counters.
 struct LAPSE_EXPORT RankStatistics {
   RankCounters counters;
   std::vector<TableCounters> tables = {};  // By TableId.
@@ -36,19 +36,19 @@ struct LAPSE_EXPORT RankStatistics {
   bool operator==(const RankStatistics&) const = default;
 };
 
-// Plain data; the functions that take a TableId throw UsageError when there is no such table.
+// Plain data. The functions with a TableId throw UsageError if there is no such table.
 struct LAPSE_EXPORT Statistics {
   std::vector<std::string> table_names;  // By TableId.
   std::vector<RankStatistics> ranks;     // By Rank.
 
-  // Throws ProtocolError when a rank has other tables than these.
+  // Throws ProtocolError if a rank has other tables than these.
   static Statistics collect(std::vector<std::string> table_names, std::vector<RankStatistics> ranks);
 
   // Over all ranks.
   TableCounters table_total(TableId table) const;
   RankCounters rank_total() const;
 
-  // The share of the accesses that touched memory directly, 0 to 1; nothing before the first access.
+  // The share of accesses that touched memory directly, 0 to 1; nullopt before the first access.
   std::optional<double> local_share(TableId table) const;
   // Over all ranks, by name.
   std::vector<MessageKind> message_kinds() const;
@@ -58,9 +58,8 @@ struct LAPSE_EXPORT Statistics {
   // copies], ...], ...]}]}; shares are null before the first access.
   std::string to_json() const;
 
-  // Five lines for a person, then fixed-width tables: the totals of each table; its shares, copies and
-  // relocations by rank, as extremes; the messages by kind; and for each counter of the ranks its total and
-  // its extremes.
+  // Five summary lines, then fixed-width tables: totals of each table; its shares, replicas and relocations
+  // by rank, as extremes; messages by kind; and for each counter of the ranks its total and extremes.
   std::string to_text() const;
 };
 

@@ -1,4 +1,4 @@
-// The vocabulary of the project as distinct types: a key is not a rank, a rank is not a domain.
+// The project's vocabulary as distinct types: a key is not a rank, a rank is not a domain.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -43,7 +43,7 @@ using Domain = StrongInteger<struct DomainTag, std::int32_t>;
 using TableId = StrongInteger<struct TableIdTag, std::uint32_t>;
 // How often a worker has advanced its clock.
 using Clock = StrongInteger<struct ClockTag, std::int64_t>;
-// Of a main copy: raised by every change, moves with the value.
+// Version of a main copy: raised by every change, moves with the value.
 using Version = StrongInteger<struct VersionTag, std::uint64_t>;
 
 // How a reduction combines the elements of workers.

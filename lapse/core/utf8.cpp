@@ -7,7 +7,7 @@ namespace lapse {
 
 namespace {
 
-// The bytes of the character at the start of a text that is not empty; 0 where there is none.
+// The bytes of the character at the start of a non-empty text; 0 if there is none.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Libraries with equal major and minor numbers may take each other's place.
+// Libraries with equal major and minor numbers are interchangeable.
 struct LibraryVersion {
   int major;
   int minor;
@@ -15,10 +15,10 @@ struct LibraryVersion {
   bool operator==(const LibraryVersion&) const = default;
 };
 
-// Of the headers.
+// The version of the headers.
 inline constexpr LibraryVersion kHeaderVersion{LAPSE_VERSION_MAJOR, LAPSE_VERSION_MINOR, LAPSE_VERSION_PATCH};
 
-// Of the library that the program runs with. Any thread, at any time.
+// The version of the library that the program runs with. Any thread, at any time.
 LAPSE_EXPORT LibraryVersion library_version() noexcept;
 // The same as text, such as "0.1.0".
 LAPSE_EXPORT const char* library_version_text() noexcept;

@@ -22,7 +22,7 @@ DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t 
     throw ConfigurationError(
         fmt::format("{} ranks in domains of {}: both must be at least 1", hosts.size(), max_ranks));
   }
-  // The domain of each host that still has room.
+  // The domain of each host that is not full.
   std::unordered_map<std::int32_t, std::size_t> open;
   std::vector<std::vector<Rank>> domains;
   DomainMap map;

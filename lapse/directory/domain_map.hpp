@@ -1,4 +1,4 @@
-// Which rank belongs to which domain, and which rank of a domain serves a key.
+// Which ranks form a domain, and which rank of a domain serves a key.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,16 @@
 
 namespace lapse {
 
-// Equal on every rank and immutable. Domains are numbered in the order of their lowest ranks, the members of
-// a domain in the order of their ranks.
+// Equal on every rank and immutable. Domains are numbered by their lowest ranks, the members of a domain in
+// rank order.
 class DomainMap {
  public:
   static constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();
 
-  // Every rank by itself. Throws ConfigurationError without ranks.
+  // Each rank is its own domain. Throws ConfigurationError if there are no ranks.
   static DomainMap of_ranks(std::int32_t ranks);
-  // The ranks of each host together, or in groups of `max_ranks` in the order of their ranks; hosts[r] is
-  // some number of rank r's host. Throws ConfigurationError when there are no ranks or `max_ranks` is not
-  // positive.
+  // The ranks of each host together, or in groups of `max_ranks` in rank order; hosts[r] is a number for rank
+  // r's host. Throws ConfigurationError if there are no ranks or `max_ranks` is not positive.
   static DomainMap of_hosts(std::span<const std::int32_t> hosts, std::int32_t max_ranks = kNoLimit);
 
   std::int32_t ranks() const { return static_cast<std::int32_t>(places_.size()); }
@@ -29,7 +28,7 @@ class DomainMap {
   // Whether no two ranks share a domain.
   bool each_rank_alone() const { return domains() == ranks(); }
 
-  // The one member of a domain; where each rank is alone.
+  // The only member of a domain. Requires each_rank_alone().
   Rank rank_alone(Domain domain) const { return members_[domain.index()]; }
 
   Domain domain_of(Rank rank) const { return places_[rank.index()].domain; }
@@ -39,8 +38,8 @@ class DomainMap {
     return {members_.data() + first_[domain.index()], first_[domain.index() + 1] - first_[domain.index()]};
   }
 
-  // The rank whose engine handles messages about `key` for `domain`. It serves a slice of the keys. The slice
-  // does not depend on the domain, so that equal domains communicate slice by slice.
+  // The rank whose engine handles messages about `key` for `domain`. It serves a slice of the keys; the slice
+  // does not depend on the domain, so domains of equal size communicate slice by slice.
   Rank serving_rank(Key key, Domain domain) const {
     const std::size_t first = first_[domain.index()];
     const std::uint64_t size = first_[domain.index() + 1] - first;
@@ -62,7 +61,7 @@ class DomainMap {
   LAPSE_EXPORT_INNER static std::uint64_t slice(Key key);
 
   std::vector<Place> places_;       // by rank
-  std::vector<std::size_t> first_;  // by domain: where its members begin; and their number at the end
+  std::vector<std::size_t> first_;  // by domain: index of its first member; last: the number of members
   std::vector<Rank> members_;
 };
 

@@ -92,7 +92,7 @@ Domain HomeMap::custom_home(Key key) const {
 }
 
 Domain HomeMap::rare_home(Key key) const {
-  // Other bits than those that a hash table of the keys uses first.
+  // Uses other bits than those that a hash table of the keys uses first.
   if (kind_ == HomeMapKind::hash)
     return Domain(static_cast<std::int32_t>(domains_.remainder(mix_bits(key.value()) >> 32U)));
   return sparse_ ? custom_home(key) : Domain(function_(key));

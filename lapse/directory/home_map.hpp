@@ -1,4 +1,4 @@
-// Which domain is the home of a key: the home records the owner, and owns the key at the start.
+// Which domain is the home of a key. The home records the owner, and owns the key at the start.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ namespace lapse {
 // keys 0, 1, 2, … ("home index"), so that the ownership table is an array without gaps.
 class HomeMap {
  public:
-  // f(key) is the home domain's number; it must be pure, and the same on every rank.
+  // f(key) is the home domain's number. It must be pure and the same on every rank.
   using Function = HomeFunction;
 
   static HomeMap hash(std::uint64_t keys, std::int32_t domains, Domain self);
   static HomeMap range(std::uint64_t keys, std::int32_t domains, Domain self);
-  // The same kinds for tables whose keys are not known beforehand (any 64 bits): there is no home index.
+  // The same kinds for tables whose keys are not known in advance (any 64 bits): there is no home index.
   static HomeMap sparse_hash(std::int32_t domains, Domain self);
   static HomeMap sparse_custom(std::int32_t domains, Domain self, Function f);
-  // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist. Where
-  // `said` is given, the fingerprint is that of the numbers that `said` gives for the keys, in place of f.
+  // Calls f once for every key; throws ConfigurationError if it returns a domain that does not exist. If
+  // `said` is given, the fingerprint is computed from its numbers for the keys instead of f's.
   static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f,
                         const Function& said = {});
 
   HomeMapKind kind() const { return kind_; }
   Domain self() const { return self_; }
-  // Throws ConfigurationError when a custom function names a domain that does not exist (sparse tables; for
+  // Throws ConfigurationError if a custom function returns a domain that does not exist (sparse tables; for
   // dense tables `custom` has checked every key).
   Domain home(Key key) const {
     if (domains_.divisor() == 1 && !is_sparse_custom()) return Domain(0);
@@ -45,34 +45,35 @@ class HomeMap {
   // The homes of many keys.
   void homes(std::span<const Key> keys, Domain* homes) const;
 
-  // Keys whose home is this domain.
+  // Number of keys whose home is this domain.
   std::uint64_t own_keys() const { return own_keys_; }
-  // Position of `key` among the keys of its home; home(key) must be self().
+  // Position of `key` among the keys of its home. Requires home(key) == self().
   std::uint64_t home_index(Key key) const {
     if (kind_ == HomeMapKind::hash) [[likely]]
       return domains_.quotient(key.value());
     return kind_ == HomeMapKind::range ? key.value() - block_.divisor() * self_.index() : custom_index(key);
   }
-  // Whether home_index costs no more than a division; by a custom function it is a binary search.
+  // Whether home_index costs at most a division; with a custom function it is a binary search.
   bool computes_index() const { return kind_ != HomeMapKind::custom; }
-  // Position of `key` among the keys of its home, any domain; nothing where only the home can compute it
+  // Position of `key` among the keys of its home, for any domain; nullopt if only the home can compute it
   // (custom), or no domain can (sparse).
   std::optional<std::uint64_t> index_at_home(Key key) const;
-  // Calls f(key) for each key whose home is this domain, in rising order.
+  // Calls f(key) for each key whose home is this domain, in ascending order.
   template <class F>
   void for_each_own_key(F&& f) const {
     for (std::uint64_t index = 0; index < own_keys_; ++index) f(own_key(index));
   }
-  // A number that differs, almost surely, where two ranks' custom functions differ; 0 for the other kinds.
+  // A number that differs, with high probability, if two ranks' custom functions differ; 0 for the other
+  // kinds.
   std::uint64_t fingerprint() const { return fingerprint_; }
-  // Bytes this map keeps beside constants.
+  // Bytes this map uses besides constants.
   std::size_t bytes() const { return own_list_.capacity() * sizeof(std::uint64_t); }
 
  private:
   HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self);
   bool is_sparse_custom() const { return sparse_ && kind_ == HomeMapKind::custom; }
   bool is_dense_hash() const { return kind_ == HomeMapKind::hash && !sparse_; }
-  // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
+  // Keys g*D to g*D + D-1 go to D different domains, rotated by an amount that looks random in g.
   static std::uint64_t turn_of(std::uint64_t group, std::uint64_t domains) {
     return ((mix_bits(group) >> 32U) * domains) >> 32U;
   }
@@ -95,7 +96,7 @@ class HomeMap {
   InvariantDivisor block_;  // range: keys per domain
   std::uint64_t own_keys_ = 0;
   Function function_;                    // custom
-  std::vector<std::uint64_t> own_list_;  // custom: own keys in rising order
+  std::vector<std::uint64_t> own_list_;  // custom: own keys in ascending order
   std::uint64_t fingerprint_ = 0;
 };
 

@@ -13,12 +13,12 @@
 namespace lapse {
 
 // One entry for each key whose home is this domain, by home index. A sparse table has no home index: its
-// entries are numbered as its slot words are, and a key without an entry is where it is at the start: at
-// home. The entries of a dense table may be stored in memory that the ranks of a domain share.
+// entries are numbered like its slot words, and a key without an entry is at home, as at the start. The
+// entries of a dense table may be stored in memory that the ranks of a domain share.
 //
 // Thread safety: an entry belongs to the holder of the progress lock of the rank that serves its key. Only
-// the home changes owners, and it handles requests strictly in arrival order: that orders all relocations of
-// a key. Any other thread may read an entry at any time, and finds it as it is or as it was.
+// the home changes owners, and it handles requests strictly in arrival order, which orders all relocations of
+// a key. Other threads may read an entry at any time and see it before or after a change.
 class OwnershipTable {
  public:
   struct alignas(8) Entry {
@@ -33,19 +33,19 @@ class OwnershipTable {
     std::fill_n(own_.get(), entries, at_home(self));
     fixed_ = own_.get();
   }
-  // Over entries that are filled already and outlive this object.
+  // Uses existing, filled entries that outlive this object.
   OwnershipTable(std::span<Entry> entries, Domain self)
       : self_(self), size_(entries.size()), fixed_(entries.data()) {}
 
-  // All entries, where they are adjacent; empty in a table that grows.
+  // All entries if they are contiguous; empty for a table that grows.
   std::span<const Entry> entries() const { return {fixed_, fixed_ == nullptr ? 0 : size_}; }
-  // What an entry is at the start.
+  // The initial entry of a key.
   static Entry at_home(Domain self) { return {self, 0}; }
 
   Domain owner(std::uint64_t index) const { return index < size_ ? entry(index).owner : self_; }
 
-  // Nothing where the entries are not adjacent, or there is no such entry: that of a key that is at home at
-  // another domain.
+  // Does nothing if the entries are not contiguous or there is no such entry (the key's home is another
+  // domain).
   void prefetch(std::uint64_t index) const {
     if (index < entries().size()) __builtin_prefetch(fixed_ + index, 1);
   }
@@ -54,7 +54,7 @@ class OwnershipTable {
     Domain old_owner;
     std::uint32_t relocations = 0;  // including this one
   };
-  // The key belongs to `next` from now on.
+  // The key now belongs to `next`.
   Change relocate(std::uint64_t index, Domain next) {
     while (index >= size_) add_piece(kPiece);
     Entry& changed = const_cast<Entry&>(entry(index));
@@ -71,7 +71,7 @@ class OwnershipTable {
   }
 
  private:
-  // Entries come in pieces, so that growing never copies them.
+  // Entries are allocated in pieces, so that growing never copies them.
   static constexpr std::uint64_t kPiece = 4096;
 
   const Entry& entry(std::uint64_t index) const {
@@ -85,7 +85,7 @@ class OwnershipTable {
 
   Domain self_;
   std::uint64_t size_ = 0;
-  // Where the number of entries is known from the start: all of them, this object's own or given to it.
+  // Used if the number of entries is known from the start: all of them, this object's own or given to it.
   std::unique_ptr<Entry[]> own_;
   Entry* fixed_ = nullptr;
   std::vector<std::unique_ptr<Entry[]>> pieces_;

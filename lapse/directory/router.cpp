@@ -27,7 +27,8 @@ Route Router::route_beside(const KeyView& view) {
 }
 
 bool Router::redirects(const KeyView& view, Domain entry, Domain responder) {
-  // The home has the owner's table and always finds the way; but the own domain's memory is nearer.
+  // The home has the ownership table and always finds the owner; but the rank's own domain's memory is
+  // nearer.
   return entry != responder && (entry != view.home || responder == view.self);
 }
 

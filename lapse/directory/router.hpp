@@ -1,5 +1,5 @@
-// Where an operation on a key goes. Pure decisions; docs/relocation.md explains their rules,
-// docs/model/README.md numbers them.
+// Routes operations on keys. Pure decisions; docs/relocation.md explains their rules, docs/model/README.md
+// numbers them.
 #pragma once
 
 #include <cstdint>
@@ -10,44 +10,43 @@
 
 namespace lapse {
 
-// What a rank has recorded about a key at the moment of a decision: its engine where it serves the key, else
-// the memory that it shares with the serving rank.
+// A rank's knowledge of a key at the moment of a decision: from its engine if it serves the key, otherwise
+// from the memory that it shares with the serving rank.
 struct KeyView {
-  DirectAccess direct = DirectAccess::nothing;  // what this rank may touch in its domain's memory
+  DirectAccess direct = DirectAccess::nothing;  // what this rank may access in its domain's memory
   Handling handling = Handling::forward;        // what the domain's serving rank does with an operation
   Domain home;
   Domain self;
   Domain owner_by_table;       // meaningful at the home only
   std::optional<Domain> hint;  // cached location; empty when caches are off
   bool serves = true;          // this rank serves the key
-  bool may_look_up = false;    // this rank can read who owns the key in the home's memory
+  bool may_look_up = false;    // this rank can read the key's owner in the home's memory
 
   bool at_home() const { return home == self && serves; }
 };
 
-// What a worker has in flight on a key: the entry of its unanswered operations pins its route.
+// A worker's operations in flight on a key: the entry of its unanswered operations pins its route.
 struct Pin {
   std::uint32_t unanswered = 0;
-  // Where the unanswered operations entered: a cached location; empty: executed or queued on this rank, or
-  // sent to the home. On a rank that does not serve the key: the domain that they were sent to, cached or
+  // Where the unanswered operations entered: at a cached location; nullopt: executed or queued on this rank,
+  // or sent to the home. On a rank that does not serve the key: the domain that they were sent to, cached or
   // home.
   std::optional<Domain> entry;
-  bool redirected = false;  // an answer has shown a shorter way than by the entry
-  bool looking_up =
-      false;  // who owns the key is being read; nothing is unanswered then but what waits for it
+  bool redirected = false;  // an answer has shown a shorter route than by the entry
+  bool looking_up = false;  // the owner is being read; nothing is unanswered then except what waits for it
 };
 
 struct Route {
   enum class Action : std::uint8_t {
     execute,  // on this rank, at once
-    queue,    // behind the arrival of the key
+    queue,    // until the key arrives
     send,     // to the serving rank of `to`
     hold,     // until the worker's unanswered operations on the key are answered, or its owner is known
-    look_up,  // hold, and read in the home's memory who owns the key
+    look_up,  // hold, and read the key's owner in the home's memory
     illegal,  // a state that the protocol excludes
   };
-  // Large enough to be returned in memory, as it was written. In registers, it would be written in pieces and
-  // read as a whole, for which the processor waits longer than a decision takes.
+  // Large enough to be returned in memory as it was written. In registers it would be written in pieces and
+  // read as a whole, which stalls the processor longer than a decision takes.
   alignas(8) Action action = Action::illegal;
   alignas(8) Domain to;
   alignas(8) bool by_home = false;  // the sender is the home and routed by its table
@@ -64,36 +63,36 @@ struct Route {
 };
 
 // Guarantees:
-// 1. All operations of a worker on a key that are unanswered at one time took the same way (entry rule), so
+// 1. All operations of a worker on a key that are unanswered at one time took the same route (entry rule), so
 //    they arrive in program order (I3, I4).
-// 2. The home routes by its table alone; only when it is the owner itself does its own role decide.
-// 3. Every other domain forwards to the home only: at most two hops without caches, three with.
+// 2. The home routes only by its table; its own role decides only if it is the owner itself.
+// 3. Every other domain forwards only to the home: at most two hops without caches, three with.
 class Router {
  public:
   virtual ~Router() = default;
-  // An operation of a worker of this rank.
+  // Routes an operation of a worker of this rank.
   virtual Route route_own(const KeyView& view, const Pin& pin) const;
-  // An operation that came in a message; `by_home` says that the home routed it here.
+  // Routes an operation received in a message; `by_home`: the home routed it here.
   virtual Route route_received(const KeyView& view, bool by_home) const;
-  // As route_own, for a key that is absent here, of which nothing of the worker is in flight and whose
-  // owner needs no lookup.
+  // Like route_own, for a key that is absent here, has no operation of the worker in flight, and whose owner
+  // needs no lookup.
   static Route route_absent(const KeyView& view) {
     if (!view.serves) return Route::send_to_entry(view.hint.value_or(view.home));
     if (view.at_home()) return Route::send_by_home(view.owner_by_table);
-    // The home itself is no cached location.
+    // The home itself does not count as a cached location.
     if (view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
     return Route::send_to_home(view.home);
   }
-  // Whether route_absent may decide in place of route_own.
+  // Whether route_absent may decide instead of route_own.
   virtual bool routes_runs() const { return true; }
-  // Whether an answer from `responder` shows a shorter way than by `entry`.
+  // Whether an answer from `responder` shows a shorter route than by `entry`.
   static bool redirects(const KeyView& view, Domain entry, Domain responder);
 
  protected:
   static Route route_at_home(const KeyView& view);
-  // As the serving rank of the domain handles it; illegal where it would have to forward.
+  // Like the domain's serving rank handles it; illegal if it would have to forward.
   static Route route_in_domain(const KeyView& view);
-  // For a worker of a rank that does not serve the key: it uses memory or sends, and never queues.
+  // For a worker of a rank that does not serve the key: it uses memory or sends, never queues.
   static Route route_beside(const KeyView& view);
 };
 

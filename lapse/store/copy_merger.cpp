@@ -92,7 +92,7 @@ std::uint32_t CopyMerger::count_of(const std::byte* delta, std::size_t elements)
 
 bool CopyMerger::is_empty(const std::byte* delta, std::size_t elements) const {
   if (by_gradients()) return count_of(delta, elements) == 0;
-  // All bytes are 0 where the first one is and each equals the one before it.
+  // All bytes are 0 if the first one is and each equals its predecessor.
   const std::size_t bytes = layout_.content_bytes(elements);
   return bytes == 0 || (delta[0] == std::byte{0} && std::memcmp(delta, delta + 1, bytes - 1) == 0);
 }
@@ -109,11 +109,11 @@ void CopyMerger::apply_sum(std::byte* content, const std::byte* from, const std:
                            std::uint32_t count, std::size_t elements) const {
   const std::size_t bytes = layout_.content_bytes(elements);
   if (kernel_.kind() != UpdateRuleKind::custom) {
-    // The library's rules take the sum as it is and do not throw.
+    // The library's rules use the sum itself and do not throw.
     if (from != content) std::memcpy(content, from, bytes);
     return kernel_.apply(content, sum, elements);
   }
-  // A custom rule may change the sum, which is still needed if it throws, and throw half way.
+  // A custom rule may change the sum, which is still needed if it throws, and may throw half way.
   constexpr std::size_t kAlignment = ValueLayout::kSlotAlignment;
   const std::size_t sum_at = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   std::vector<std::byte> scratch(sum_at + layout_.value_bytes(elements));

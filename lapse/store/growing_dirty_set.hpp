@@ -1,4 +1,4 @@
-// A dirty set in memory of one rank alone, which grows with the rank's slabs.
+// A dirty set in the memory of a single rank, which grows with the rank's slabs.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +12,24 @@
 
 namespace lapse {
 
-// Addresses for the bitmap of all units are reserved at once; memory is taken for the units that are in use.
+// Reserves addresses for the whole bitmap at once; commits memory only for the units in use.
 //
-// Thread safety: marks() by any thread, for units that were covered before their slots could be seen; cover
+// Thread safety: marks() by any thread, for units that were covered before their slots became visible; cover
 // and take by the holder of the progress lock.
 class GrowingDirtySet {
  public:
-  // Throws OutOfMemory when there are no addresses.
+  // Throws OutOfMemory if the addresses cannot be reserved.
   GrowingDirtySet(RegionAllocator& regions, std::uint64_t max_units);
 
-  // For mark and test: the view never changes.
+  // The view for mark and test; it never changes.
   const DirtySet& marks() const { return marks_; }
 
-  // Makes units 0 to units - 1 markable. False when there is no memory (or what the region's commit throws).
+  // Makes units 0 to units - 1 markable. Returns false (or throws what the region's commit throws) if out of
+  // memory.
   bool cover(std::uint64_t units) { return units <= covered_ || grow(units); }
   std::uint64_t covered_units() const { return covered_; }
 
-  // As those of DirtySet, for the units that are covered.
+  // Like DirtySet's functions, for the covered units.
   template <class F>
   void take(F&& f) const {
     marks_.take(0, covered_, std::forward<F>(f));

@@ -54,7 +54,7 @@ void KeyCopies::unreplicate(Key key) {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   for (;;) {
     const SlotWord now(bits);
-    // A key that is arriving gets the bit when it has arrived.
+    // An arriving key gets the bit once it has arrived.
     if (!now.is_owner()) return;
     if (now.latched()) {
       const SlotBits latched = store_.latch_open(word, SlotBits::kOpenOwner);

@@ -1,4 +1,4 @@
-// Changes the roles of keys of which several domains hold copies.
+// Changes the roles of keys with replicas on several domains.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace lapse {
 
-// Beside Store's own changes of roles, for tables that may have copies. What a copy shows, and how it is
-// merged, is the caller's concern.
+// Complements Store's own changes of roles, for tables that may have replicas. The caller decides what a
+// replica shows and how it is merged.
 //
 // Thread safety: the holder of the serving rank's progress lock.
 class KeyCopies {
@@ -27,20 +27,20 @@ class KeyCopies {
   std::byte* content(Key key) const { return store_.address(store_.word(key).slot()); }
   SlotHead& head(Key key) const { return SlotHead::of(content(key)); }
 
-  // --- keys whose value no other thread can see
+  // --- keys whose value is invisible to other threads
 
-  // Keeps a slot word, and room for a copy in memory that the domain shares; false where there is none.
-  // Values of one length: the slot is chosen by take_slot. Else it is the one that `slot` is set to.
+  // Reserves a slot word, and space for a replica in memory that the domain shares; false if there is none.
+  // If all values have one length, take_slot chooses the slot later; otherwise `slot` is set to it.
   bool try_prepare(Key key, std::optional<std::uint32_t>& slot);
-  // The slot for the copy, of values of one length. It shows version 0.
+  // The replica's slot, if all values have one length. It shows version 0.
   std::uint32_t take_slot();
-  // There will be no copy after try_prepare, whose slot was not chosen.
+  // Undoes try_prepare, if it did not choose the slot.
   void cancel() { store_.slots_.withdraw_promise(); }
-  // The slot is not used any more.
+  // Frees a slot that is no longer used.
   void release(Key key, Slot slot) { store_.release_slot(key, slot); }
   // absent -> awaiting, after try_prepare; the slot word stores `record`.
   void announce(Key key, std::uint32_t record) { publish(key, RoleEvent::announce, Role::awaiting, record); }
-  // awaiting, or arriving -> replica, of the copy in `slot`.
+  // awaiting or arriving -> replica, stored in `slot`.
   void show(Key key, Slot slot, RoleEvent event = RoleEvent::copy);
   // awaiting -> absent; awaiting -> arriving; awaiting -> closing; closing -> absent.
   void refuse(Key key) { publish(key, RoleEvent::refuse, Role::absent, 0); }
@@ -52,14 +52,14 @@ class KeyCopies {
     publish(key, RoleEvent::acknowledge, Role::absent, static_cast<std::uint32_t>(owner.value()) + 1);
   }
 
-  // --- keys whose value other threads may use: in one step under the latch
+  // --- keys whose value other threads may use: each change is one step under the latch
 
   // replica -> upgrading.
   void upgrade(Key key) {
     change(key, RoleEvent::localize,
            [](SlotWord word, std::byte*) { return std::optional(word.upgrading()); });
   }
-  // replica -> closing: f(content) has the copy to itself; then its slot is released.
+  // replica -> closing: f(content) has exclusive access to the replica; then its slot is released.
   template <class F>
   void drop(Key key, std::uint32_t record, F&& f) {
     Slot slot;
@@ -71,7 +71,7 @@ class KeyCopies {
     take_mark(slot);
     store_.release_slot(key, slot);
   }
-  // upgrading -> arriving: f(content) makes the copy the main copy.
+  // upgrading -> arriving: f(content) makes the replica the main copy.
   template <class F>
   void merge(Key key, std::uint32_t arrival, F&& f) {
     change(key, RoleEvent::merge, [&](SlotWord word, std::byte* content) {
@@ -79,11 +79,11 @@ class KeyCopies {
       return std::optional(word.with_role(Role::arriving, arrival));
     });
   }
-  // owner -> absent; owner -> replica. f(content) has the value to itself, and may return false.
+  // owner -> absent; owner -> replica. f(content) has exclusive access to the value and may return false.
   enum class Result : std::uint8_t {
     done,
-    refused,  // f has returned false: nothing has happened
-    leased,   // a worker has leased the key: nothing has happened
+    refused,  // f returned false: no effect
+    leased,   // a worker has leased the key: no effect
   };
   template <class F>
   Result pass_on(Key key, Domain next, F&& f) {
@@ -101,7 +101,7 @@ class KeyCopies {
   Result keep_copy(Key key, F&& f) {
     return leave(key, RoleEvent::keep_copy, f, [](SlotWord word) { return word.replica(word.slot()); });
   }
-  // The same for an owner whose lease has ended and is being drained.
+  // Like pass_on and keep_copy, for an owner whose lease has ended and is being drained.
   void pass_on_leased(Key key, Domain next) {
     const Slot slot = word(key).slot();
     store_leased(key, [&](SlotWord word) { return word.absent(next); });
@@ -114,8 +114,8 @@ class KeyCopies {
     store_.count_here(key, false);
   }
 
-  // f(content) changes the value, of a main copy that is not leased or of another copy, in one step. False
-  // where the key is leased. What f throws passes through.
+  // f(content) changes the value, of an unleased main copy or of a replica, in one step. Returns false if the
+  // key is leased. Exceptions of f propagate.
   template <class F>
   bool write(Key key, F&& f) {
     Store::Word& word = *store_.words_.find(key);
@@ -124,7 +124,7 @@ class KeyCopies {
     std::forward<F>(f)(store_.address_of(latched.bits));
     return true;
   }
-  // As write, where f changes nothing that readers see.
+  // Like write, if f changes nothing that readers see.
   template <class F>
   bool inspect(Key key, F&& f) {
     Store::Word& word = *store_.words_.find(key);
@@ -133,8 +133,8 @@ class KeyCopies {
     std::forward<F>(f)(store_.address_of(latched.bits));
     return true;
   }
-  // Other domains begin to hold copies of the main copy here; f(content) in the same step. `content`: of a
-  // key that is being drained, else null. False where the key is leased.
+  // Other domains begin to hold replicas of the main copy here; calls f(content) in the same step. `content`:
+  // of a key that is being drained, otherwise null. Returns false if the key is leased.
   template <class F>
   bool replicate(Key key, std::byte* content, F&& f) {
     Store::Word& word = *store_.words_.find(key);
@@ -150,26 +150,26 @@ class KeyCopies {
     word.store(latched.with_replicated(true).bits() & ~SlotBits::kLatchBit, std::memory_order_release);
     return true;
   }
-  // No domain holds copies any more. The key may be leased.
+  // No domain holds replicas any more. The key may be leased.
   void unreplicate(Key key);
 
   // --- marks
 
-  // Whether the slot can be marked; makes room for the mark where there is memory. Copies, and main copies
-  // that others hold copies of, must be markable.
+  // Whether the slot can be marked; commits memory for the mark if available. Replicas, and main copies with
+  // replicas, must be markable.
   bool make_markable(Slot slot);
   bool is_marked(Slot slot) const { return marks_of(slot).test(unit_of(slot)); }
-  // Clears the mark; whether there was one.
+  // Clears the mark; returns whether there was one.
   bool take_mark(Slot slot) {
     bool marked = false;
     marks_of(slot).take(unit_of(slot), 1, [&](std::uint64_t) { marked = true; });
     return marked;
   }
-  // As take_mark, for the slot of a main copy; of a key that is arriving it has none.
+  // Like take_mark, for a main copy's slot; an arriving key has no mark.
   void clear_mark(Key key) {
     if (const SlotWord now = word(key); now.is_owner()) take_mark(now.slot());
   }
-  // Calls f(slot) for each marked slot that this rank gives out, having cleared the mark.
+  // For each marked slot of this rank, clears the mark and calls f(slot).
   template <class F>
   void take_marks(F&& f) {
     for_marks([&](const SlotMarks& marks, std::uint64_t first, std::uint64_t units, Slot slot) {
@@ -187,7 +187,7 @@ class KeyCopies {
     });
     return any;
   }
-  // Whether the slot may hold a copy: every rank of the domain can address it.
+  // Whether the slot may hold a replica: every rank of the domain can address it.
   static bool is_shared(Slot slot) { return !slot.is_private; }
 
  private:
@@ -220,8 +220,8 @@ class KeyCopies {
   }
 
   void publish(Key key, RoleEvent event, Role role, std::uint32_t low);
-  // The slot word becomes f(word, content), under the latch, unless that is nothing. False where the key is
-  // leased, or f has returned nothing.
+  // Sets the slot word to f(word, content), under the latch, unless f returns nullopt. Returns false if the
+  // key is leased or f returned nullopt.
   template <class F>
   bool change(Key key, RoleEvent event, F&& f) {
     Store::Word& word = *store_.words_.find(key);

@@ -1,4 +1,4 @@
-// Changes the roles of many keys, one after the other.
+// Changes the roles of many keys in a row.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace lapse {
 
-// The plain cases of Store's changes of roles, inlined: for a dense table whose values have one length, and
-// for slots in memory that the domain shares. What is left out is left to Store. The numbers of local keys
-// and bytes are changed once, at the end.
+// The plain cases of Store's changes of roles, inlined: for dense tables whose values have one length, and
+// slots in memory that the domain shares. All other cases are left to Store. The numbers of local keys and
+// bytes are updated once, at the end.
 //
 // Thread safety: the holder of the serving rank's progress lock.
 class KeyRun {
@@ -36,11 +36,11 @@ class KeyRun {
   KeyRun& operator=(const KeyRun&) = delete;
   ~KeyRun() { store_.count_here(keys_, keys_ * static_cast<std::int64_t>(content_bytes_)); }
 
-  // Bytes that are copied when a key moves: ValueSizes::moved_bytes.
+  // Bytes copied when a key moves: ValueSizes::moved_bytes.
   std::size_t moved_bytes() const { return head_bytes_ + content_bytes_; }
   SlotWord word(Key key) const { return SlotWord(words_[key.index()].load(std::memory_order_acquire)); }
   void prefetch_word(Key key) const { __builtin_prefetch(&words_[key.index()], 1); }
-  // The value, if the key is local.
+  // Prefetches the value if the key is local.
   void prefetch_value(Key key) const {
     const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
     if (!word.is_readable()) return;
@@ -50,18 +50,18 @@ class KeyRun {
     __builtin_prefetch(content + bytes - 1);
   }
 
-  // absent -> arriving, after try_prepare_arrivals. The key is absent.
+  // absent -> arriving, after try_prepare_arrivals. Requires an absent key.
   void begin_arrival(Key key, std::uint32_t arrival) {
     static_assert(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
     leave_absent(key, Role::arriving, arrival);
   }
 
-  // absent -> awaiting, after KeyCopies::try_prepare. The key is absent.
+  // absent -> awaiting, after KeyCopies::try_prepare. Requires an absent key.
   void announce(Key key, std::uint32_t record) {
     static_assert(next_role(Role::absent, RoleEvent::announce) == Role::awaiting);
     leave_absent(key, Role::awaiting, record);
   }
-  // awaiting -> arriving; the room for the copy is that of the value now. The key is awaiting.
+  // awaiting -> arriving; the space reserved for the replica is now the value's. Requires an awaiting key.
   void localize_awaited(Key key, std::uint32_t arrival) {
     static_assert(next_role(Role::awaiting, RoleEvent::localize) == Role::arriving);
     static_assert(!others_write_word(Role::awaiting));
@@ -70,9 +70,8 @@ class KeyRun {
     word.store(before.with_role(Role::arriving, arrival).bits(), std::memory_order_release);
     store_.role_changed(key, Role::awaiting, Role::arriving);
   }
-  // Gives an open main copy that no other domain holds copies of a record, in the head of its slot, and a new
-  // version. False, and nothing has happened, for other keys, and where the slot is latched or cannot be
-  // marked.
+  // Gives an open main copy without replicas a record, in the head of its slot, and a new version. Returns
+  // false, with no effect, for other keys, or if the slot is latched or cannot be marked.
   bool offer(Key key, std::uint32_t record) const {
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
@@ -89,14 +88,14 @@ class KeyRun {
     word.store(before.with_replicated(true).bits(), std::memory_order_release);
     return true;
   }
-  // The head of the slot of a key that is local.
+  // Prefetches the head of a local key's slot.
   void prefetch_head(Key key) const {
     const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
     if (word.is_readable()) __builtin_prefetch(store_.shared_address(word.low()) - head_bytes_, 1);
   }
 
-  // arriving -> owner, open: of what transfer has written, without copies on other domains. The key is
-  // arriving, after try_prepare_arrivals.
+  // arriving -> owner, open, with the content that transfer wrote and no replicas. Requires an arriving key,
+  // after try_prepare_arrivals.
   void arrive(Key key, const std::byte* moved) {
     static_assert(next_role(Role::arriving, RoleEvent::arrive) == Role::owner);
     static_assert(!others_write_word(Role::arriving));
@@ -111,9 +110,9 @@ class KeyRun {
     ++keys_;
   }
 
-  // owner, open -> absent: as Store::transfer_ownership. False, and nothing has happened, where the key is
-  // not local, leased, latched or in private memory, or has copies on other domains, unless the record in the
-  // head of its slot is `allowed`.
+  // owner, open -> absent: like Store::transfer_ownership. Returns false, with no effect, if the key is not
+  // local, leased, latched or in private memory, or has replicas, unless the record in the head of its slot
+  // is `allowed`.
   bool transfer(Key key, std::byte* to, Domain next, std::uint32_t allowed = SlotHead::kNoRecord) {
     static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
     Store::Word& word = words_[key.index()];
@@ -127,7 +126,7 @@ class KeyRun {
     if (!word.compare_exchange_strong(bits, before.absent(next).bits(), std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) [[unlikely]]
       return false;
-    // What is written into the freed slot later must not be seen before the change of the word.
+    // Later writes to the freed slot must not become visible before the change of the word.
     std::atomic_thread_fence(std::memory_order_release);
     std::memcpy(to, content - head_bytes_, moved_bytes());
     if (before.is_replicated()) {
@@ -148,12 +147,12 @@ class KeyRun {
     Store::Word& word = words_[key.index()];
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     if (alone_) {
-      // Then hints change under the progress lock only.
+      // Hints then change only under the progress lock.
       word.store(SlotWord(bits).with_role(role, low).bits(), std::memory_order_release);
       store_.role_changed(key, Role::absent, role);
       return;
     }
-    // Meanwhile another rank may change the hint.
+    // Another rank may change the hint meanwhile.
     while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(role, low).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -165,7 +164,7 @@ class KeyRun {
   std::size_t head_bytes_;
   std::size_t content_bytes_;
   bool alone_;
-  std::int64_t keys_ = 0;  // that have become local, less those that have become absent
+  std::int64_t keys_ = 0;  // that became local, minus those that became absent
 };
 
 }  // namespace lapse

@@ -18,7 +18,7 @@ Found SlotAccess::read_latched(Word& word, SlotBits::Test test, std::byte* to, s
   const SlotBits latched = latch_open(word, test);
   if (!latched.latched()) return {};
   std::memcpy(to, address_of(latched), bytes);
-  // Nothing was written: reads that are in flight stay valid, so the sequence stays.
+  // Nothing was written: reads in flight stay valid, so the sequence stays.
   word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
   return Found(latched);
 }

@@ -1,4 +1,4 @@
-// What stands before the value in the slots of tables that can have copies.
+// The head before the value, in slots of tables that can have replicas.
 #pragma once
 
 #include <atomic>
@@ -11,16 +11,16 @@ namespace lapse {
 
 //     | version 64 | record 32 | pushes 32 |
 //
-// Written under the latch of the key. The version is read by other threads meanwhile, between the two loads
-// of the slot word; record and pushes are read under the latch alone.
+// Written under the key's latch. Other threads read the version meanwhile, between two loads of the slot
+// word; record and pushes are read only under the latch.
 struct SlotHead {
   static constexpr std::uint32_t kNoRecord = 0xffffffff;
 
   std::uint64_t version = 0;         // of the main copy that this slot shows
-  std::uint32_t record = kNoRecord;  // number of the holder's record, or what TableCopies notes of members
+  std::uint32_t record = kNoRecord;  // number of the holder's record, or TableCopies' note of holders
   std::uint32_t pushes = 0;          // gradients in the slot's sum
 
-  // The head of the slot whose value is at `content`.
+  // The head of the slot with the value at `content`.
   static SlotHead& of(std::byte* content) {
     return *reinterpret_cast<SlotHead*>(content - ValueLayout::kHeadBytes);
   }
@@ -28,17 +28,17 @@ struct SlotHead {
     return *reinterpret_cast<const SlotHead*>(content - ValueLayout::kHeadBytes);
   }
 
-  // Read without the latch, too (Store::copy_version): then the slot may be released meanwhile, and the
-  // caller looks at the slot word again.
+  // Also read without the latch (Store::copy_version): then the slot may be released meanwhile, and the
+  // caller checks the slot word again.
   __attribute__((no_sanitize("thread"))) static std::uint64_t version_of(const std::byte* content) {
     return __atomic_load_n(&of(content).version, __ATOMIC_RELAXED);
   }
   static void set_version(std::byte* content, std::uint64_t version) {
     std::atomic_ref(of(content).version).store(version, std::memory_order_relaxed);
   }
-  // By the holder of the latch.
+  // Requires the latch.
   static void raise_version(std::byte* content) { set_version(content, of(content).version + 1); }
-  // For a slot that was just given out.
+  // For a newly allocated slot.
   static void clear(std::byte* content) {
     set_version(content, 0);
     of(content).record = kNoRecord;

@@ -1,4 +1,4 @@
-// Where the marks of a store are kept.
+// The storage of a store's marks.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace lapse {
 
-// Marks for slots: in memory that the rank's domain shares, or in memory of its own, of which it takes what
-// the slots in use need.
+// Marks for slots, stored in memory that the rank's domain shares, or in the rank's own memory, which grows
+// with the slots in use.
 //
-// Thread safety: all() by any thread; everything else by the holder of the progress lock.
+// Thread safety: all() by any thread; the rest by the holder of the progress lock.
 class SlotMarks {
  public:
-  // A table without copies needs none.
+  // For a table without replicas.
   SlotMarks() = default;
-  // In memory that is there already.
+  // Uses existing memory.
   explicit SlotMarks(const DirtySet& shared) : shared_(shared) {}
   // For the units 0 to units - 1. Throws OutOfMemory.
   SlotMarks(RegionAllocator& regions, std::uint64_t units)
@@ -28,11 +28,11 @@ class SlotMarks {
 
   // For writers, whose units are covered.
   const DirtySet& all() const { return own_ ? own_->marks() : shared_; }
-  // Makes the unit markable; false where there is no memory, or what the region's commit throws.
+  // Makes the unit markable. Returns false if out of memory, or throws what the region's commit throws.
   bool cover(std::uint64_t unit) { return own_ ? own_->cover(unit + 1) : unit < shared_.units(); }
   bool is_covered(std::uint64_t unit) const { return unit < covered(); }
   bool test(std::uint64_t unit) const { return unit < covered() && all().test(unit); }
-  // As those of DirtySet.
+  // Like DirtySet's functions.
   template <class F>
   void take(std::uint64_t first, std::uint64_t count, F&& f) const {
     if (const std::uint64_t units = within(first, count)) all().take(first, units, std::forward<F>(f));

@@ -74,7 +74,7 @@ std::uint64_t Store::copy_version(const Word& word) const {
     if (!before.is_copy()) return 0;
     const std::uint64_t version = SlotHead::version_of(shared_address(before.low()));
     std::atomic_thread_fence(std::memory_order_acquire);
-    // The slot may have been released, and used for another key.
+    // The slot may have been released and reused for another key.
     if (SlotBits(word.load(std::memory_order_relaxed)).low() == before.low()) return version;
   }
 }
@@ -83,12 +83,11 @@ template <Store::Reach reach>
 Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)
-  // Group by group: first all slot words, and their values on the way to the cache; then the copies, each
-  // followed by a second load of its slot word. Behind everything, the slot words of the group after the next
-  // are fetched.
+  // Group by group: first load all slot words and prefetch their values; then copy, loading each slot word
+  // again after its copy. At the end, prefetch the slot words of the group after the next.
   constexpr std::size_t kGroup = 8;
   const Word* const words = words_.dense();
-  // As shared_address, whose members a copied value may change as far as compilers know.
+  // Like shared_address, whose members a copied value might change as far as the compiler knows.
   const std::byte* const slots = shared_address(0);
   const std::ptrdiff_t unit_bytes = shared_address(1) - slots;
   const auto content = [&](SlotWord word) { return slots + std::ptrdiff_t{word.low()} * unit_bytes; };
@@ -102,7 +101,7 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i) {
       before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
-      // For a slot word that names no slot this is any address, which prefetching tolerates.
+      // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.
       const std::byte* const fetched = content(before[i]);
       __builtin_prefetch(fetched);
       __builtin_prefetch(fetched + 64);
@@ -317,7 +316,7 @@ bool Store::release_lease(Key key) {
   Word& word = leased_word(key);
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   if (SlotWord(bits).queued()) return false;
-  // The holder may have changed the value; where the lease goes on, that was noted early.
+  // The holder may have changed the value. If the lease continues, the note was merely early.
   if (SlotWord(bits).is_replicated()) note_change(SlotWord(bits));
   do {
     if (SlotWord(bits).queued()) return false;

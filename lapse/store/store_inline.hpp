@@ -63,7 +63,7 @@ void Store::publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_eve
     const SlotWord after = after_event(before);
     if (next_role(before.role(), event) != after.role()) throw_illegal_event(key, before.role(), event);
     if (!others_write_word(before.role())) {
-      // A store does not wait for the value to reach the cache.
+      // Unlike a compare-exchange, a store does not wait for the cache line.
       word.store(after.bits(), std::memory_order_release);
     } else if (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
                                            std::memory_order_relaxed)) {

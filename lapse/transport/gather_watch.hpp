@@ -1,4 +1,4 @@
-// Follows a collective call of control that takes long.
+// Follows a collective control call that takes long.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@ class GatherWatch {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  // How long the wait takes before the first report, and then from report to report; zero: no report.
+  // Length of the wait before the first report, and between reports; zero: no reports.
   virtual Duration patience() const = 0;
-  // `missing`: the ranks of which no sign shows that they have made the call; all others have made it.
+  // `missing`: the ranks that have given no sign of making the call; all others have made it.
   virtual void report(Duration waited, std::span<const Rank> missing) noexcept = 0;
 
  protected:

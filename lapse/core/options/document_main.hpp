@@ -1,4 +1,4 @@
-// What a program that prints a generated document does with its arguments.
+// The main function of programs that print a generated document.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// Without arguments prints the document; with --check <file> fails unless the file has that text. Returns the
-// status of the program.
+// Without arguments, prints the document; with --check <file>, fails unless the file has that text. Returns
+// the exit status.
 inline int document_main(int count, char** arguments, const std::string& document) {
   if (count == 1) {
     std::fputs(document.c_str(), stdout);

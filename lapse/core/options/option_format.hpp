@@ -1,4 +1,4 @@
-// How the values of options are read from text, printed and described, by type.
+// How option values are parsed, printed and described, by type.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace lapse::detail {
 
-// The words that stand for the values of bool and enum options; the first word of a value is the one printed.
+// The words for the values of bool and enum options; a value's first word is the one printed.
 template <class Value>
 struct Word {
   std::string_view text;
@@ -53,7 +53,7 @@ struct Words<LogLevel> {
                                                         {"debug", LogLevel::debug}}};
 };
 
-// How the values of one type are read and printed: words by default, below numbers and durations.
+// How values of one type are parsed and printed: by words; below, specialisations for numbers and durations.
 template <class Value>
 struct OptionFormat {
   static Value parse(std::string_view text, const OptionDescription& description) {
@@ -141,13 +141,13 @@ requires(!std::same_as<Number, bool>) struct OptionFormat<Number> {
   }
 };
 
-// Fractions: a whole number is a value, too.
+// Fractions; whole numbers are accepted, too.
 template <>
 struct OptionFormat<double> {
   static double parse(std::string_view text, const OptionDescription& description) {
     double number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    // Not a number is inside no range.
+    // NaN is inside no range.
     if (problem != std::errc{} || end != text.data() + text.size() ||
         !(number >= static_cast<double>(description.minimum) &&
           number <= static_cast<double>(description.maximum))) {

@@ -1,4 +1,4 @@
-// A line of a table of options: what an option is called, and how it is read and printed.
+// A row of a table of options: an option's name, and how it is parsed and printed.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace lapse {
 
-// What does not depend on the struct that the option is a field of.
+// The part that does not depend on the struct with the option's field.
 struct OptionDescription {
   std::string_view name;
   std::string_view unit;  // Empty for words and plain counts.

@@ -49,7 +49,7 @@ void OptionNames::handle_unknown(std::string_view variable, std::vector<std::str
   const std::string name = upper_case(variable.substr(prefix_.size()));
   if (std::ranges::find(kInstallationNames, name) != kInstallationNames.end()) return;
   if (variable == OptionsFile::kVariable) return;
-  // Compared without the prefix, which would make every short name a near one.
+  // Compares without the prefix, which would make every short name a near one.
   std::vector<std::string> upper;
   upper.reserve(names_.size());
   for (const std::string_view known : names_) upper.push_back(upper_case(known));

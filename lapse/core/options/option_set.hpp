@@ -1,4 +1,4 @@
-// All options of a struct: set by name or by environment variables, checked, printed and documented.
+// All options of a struct: set by name or environment variable, checked, printed and documented.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,35 +34,35 @@ constexpr OptionRow<Options> option_row(std::string_view name, std::string_view 
       [](const OptionDescription& description) { return detail::OptionFormat<Value>::values(description); }};
 }
 
-// What of the work needs no struct.
+// The part of OptionSet that does not depend on the struct.
 class LAPSE_EXPORT_INNER OptionNames {
  public:
   // `prefix`: of the environment variables, "LAPSE_".
   OptionNames(std::string_view prefix, std::vector<std::string_view> names)
       : prefix_(prefix), names_(std::move(names)) {}
 
-  // What module files and package managers say about an installation, after the prefix.
+  // The names after the prefix by which module files and package managers describe an installation.
   static std::span<const std::string_view> installation_names();
 
-  // The environment variable of an option, and its name in files and on command lines.
+  // An option's environment variable, and its name in files and on command lines.
   std::string variable(std::string_view name) const;
   std::string full_name(std::string_view name) const;
-  // The position of an option. Throws ConfigurationError for an unknown name, with the nearest ones.
+  // The position of an option. Throws ConfigurationError, with the nearest names, for an unknown name.
   std::size_t position(std::string_view name) const;
 
-  // A value for one option. The place is for messages; the origin is what OptionState has.
+  // A value for one option. `place` is for messages; the origin is that of OptionState.
   struct Setting {
     std::size_t position;
     std::string value;
     std::string place;
     std::string origin;
   };
-  // Called with what is wrong.
+  // Called with a description of the problem.
   using Refuse = std::function<void(const std::string& problem)>;
 
-  // The settings for options of this table, from the weakest to the strongest. Refuses a variable of the
-  // environment with the prefix whose name is nearly an option's, and unknown names of the sources. Other
-  // variables are added to `ignored`, except those that describe an installation.
+  // The settings for options of this table, from weakest to strongest. Refuses environment variables with the
+  // prefix whose name is nearly an option's, and unknown names in the sources. Adds other variables to
+  // `ignored`, except those that describe an installation.
   std::vector<Setting> read(const OptionSources& sources, std::vector<std::string>& ignored,
                             const Refuse& refuse) const;
 
@@ -71,7 +71,7 @@ class LAPSE_EXPORT_INNER OptionNames {
                         const Refuse& refuse) const;
   void read(const std::vector<OptionSetting>& given, std::vector<Setting>& settings,
             const Refuse& refuse) const;
-  // Decides about a variable that belongs to no option: refuses or lists it, or neither.
+  // Refuses or lists a variable that belongs to no option, or neither.
   void handle_unknown(std::string_view variable, std::vector<std::string>& ignored,
                       const Refuse& refuse) const;
 
@@ -79,7 +79,7 @@ class LAPSE_EXPORT_INNER OptionNames {
   std::vector<std::string_view> names_;
 };
 
-// The options of a struct with this table of rows. Thread safety: constant.
+// The options of a struct, by its table of rows. Thread safety: constant.
 template <class Options>
 class OptionSet {
  public:
@@ -89,11 +89,11 @@ class OptionSet {
 
   std::string variable(std::string_view name) const { return names_.variable(name); }
 
-  // Changes the options that the sources and the environment set; see OptionNames. Throws ConfigurationError.
+  // Sets the options given by the sources and the environment; see OptionNames. Throws ConfigurationError.
   void read(Options& options, const OptionSources& sources, std::vector<std::string>& ignored) const {
     read(options, sources, ignored, [](const std::string& problem) { throw ConfigurationError(problem); });
   }
-  // The options that the sources and the environment give, each with its origin; all that is wrong.
+  // The options given by the sources and the environment, each with its origin, and all problems.
   OptionStates states(const OptionSources& sources) const {
     OptionStates states;
     Options options;
@@ -121,13 +121,13 @@ class OptionSet {
   std::string get(const Options& options, std::string_view name) const {
     return rows_[names_.position(name)].print(options);
   }
-  // Throws ConfigurationError when a field is outside its range.
+  // Throws ConfigurationError if a field is outside its range.
   void validate(const Options& options) const {
-    // What cannot be printed and read again is outside its range.
+    // A value that cannot be printed and parsed again is outside its range.
     Options copy;
     for (const Row& row : rows_) row.parse(copy, row.print(options), row);
   }
-  // One line for each option: name, value, unit; values that are not the default are marked.
+  // One line per option: name, value, unit; marks values that differ from the default.
   std::string to_text(const Options& options) const {
     const Options defaults;
     std::string text;

@@ -1,4 +1,4 @@
-// The table of all options, by which they are set, printed and documented.
+// The table of all options, used to set, print and document them.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ namespace lapse {
 
 std::span<const OptionRow<Options>> option_table();
 
-// All options with their values, and all that is wrong with the sources and the environment.
+// All options with their values, and all problems of the sources and the environment.
 OptionStates option_states(const OptionSources& sources);
 
-// A warning of the variables that were ignored; nothing when there are none.
+// A warning about the ignored variables; nullopt if there are none.
 std::optional<std::string> ignored_variables_warning(const Options& options);
 
 // The text of docs/options.md.

@@ -1,4 +1,4 @@
-// The last words of a child that fork has made.
+// The last message of a child made by fork.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace lapse {
 
-// As log_error, on standard error in any case and without a lock: another thread of the parent may have had
-// those of the hooks when it called fork. Defined beside log_error.
+// Like log_error, but always to standard error and without locks: another thread of the parent may have held
+// those of the hooks when it called fork. Defined next to log_error.
 void log_error_of_child(Rank rank, std::string_view message);
 
 }  // namespace lapse

@@ -8,20 +8,20 @@
 
 namespace lapse {
 
-// The hooks of this process, and the calls of the C library around fork.
+// This process's hooks, and the functions registered with the C library around fork.
 struct ForkHooks {
   Mutex mutex;
   ForkHook* first LAPSE_GUARDED_BY(mutex) = nullptr;
 
   ForkHooks() { pthread_atfork(&before_fork, &in_parent, &in_child); }
 
-  // Lives as long as the process.
+  // Lives until the process ends.
   static ForkHooks& of_process() {
     static auto& hooks = *std::make_unique<ForkHooks>().release();
     return hooks;
   }
 
-  // The mutex is held while fork runs: the list in the child is whole.
+  // Held while fork runs, so that the list in the child is consistent.
   static void before_fork() LAPSE_NO_THREAD_SAFETY_ANALYSIS { of_process().mutex.lock(); }
   static void in_parent() LAPSE_NO_THREAD_SAFETY_ANALYSIS { of_process().mutex.unlock(); }
   static void in_child() LAPSE_NO_THREAD_SAFETY_ANALYSIS {

@@ -1,13 +1,13 @@
-// What is done in a child that fork makes.
+// Runs code in children made by fork.
 #pragma once
 
 #include "lapse/core/export.hpp"
 
 namespace lapse {
 
-// While it exists, f(context) is called in each child that fork makes, before fork returns there. No other
-// thread runs in the child, and a lock that another thread of the parent had is locked there indefinitely: f
-// takes none. Children that vfork, posix_spawn or clone make are not noticed.
+// During its lifetime, f(context) is called in each child made by fork, before fork returns there. No other
+// thread runs in the child, and a lock that another thread of the parent held is locked there indefinitely,
+// so f must take none. Does not notice children made by vfork, posix_spawn or clone.
 //
 // Thread safety: any thread.
 class LAPSE_EXPORT_INNER ForkHook {

@@ -10,7 +10,7 @@ namespace lapse::detail {
 HeldSignals::HeldSignals() {
   sigset_t held;
   sigfillset(&held);
-  // Held, a fault ends the process at once, without the report of its handler.
+  // A blocked fault would end the process at once, without its handler's report.
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&held, fault);
   for (const int profile : {SIGPROF, SIGVTALRM}) sigdelset(&held, profile);
   pthread_sigmask(SIG_BLOCK, &held, &before_);

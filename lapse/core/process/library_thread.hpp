@@ -1,4 +1,4 @@
-// Threads that the library makes.
+// Threads that the library creates.
 #pragma once
 
 #include <csignal>
@@ -13,9 +13,8 @@ namespace lapse {
 
 namespace detail {
 
-// Signals that come to the process as a whole, or to this thread, wait as long as the object lives, except
-// those that a fault of the thread itself raises, and those of profilers. A thread that is made meanwhile
-// inherits that, for its life.
+// Signals to the process or to this thread are deferred during the object's lifetime, except those raised by
+// the thread's own faults and those of profilers. A thread created meanwhile inherits this for its life.
 class LAPSE_EXPORT HeldSignals {
  public:
   HeldSignals();
@@ -27,14 +26,14 @@ class LAPSE_EXPORT HeldSignals {
   sigset_t before_;
 };
 
-// Names the calling thread, as debuggers and top show it; what is behind 15 characters is cut off.
+// Names the calling thread, as debuggers and top show it; cut off after 15 characters.
 LAPSE_EXPORT void name_thread(const std::string& name) noexcept;
 
 }  // namespace detail
 
-// Makes a thread of this name that runs code of the application, such as a worker: it takes the signals that
-// the calling thread takes, as that code may raise them, and begin threads and processes that inherit that.
-// f must not throw. Throws std::system_error where no thread can be made.
+// Creates a named thread that runs application code, such as a worker. It takes the same signals as the
+// calling thread, as that code may raise them, and start threads and processes that inherit them. f must not
+// throw. Throws std::system_error if no thread can be created.
 template <class Thread = std::thread, class F>
 [[nodiscard]] Thread start_application_thread(std::string name, F f) {
   return Thread([name = std::move(name), f = std::move(f)]() mutable {
@@ -43,8 +42,8 @@ template <class Thread = std::thread, class F>
   });
 }
 
-// The same for code of the library. Every other thread of the library is made here: it takes no signals, so
-// that handlers of the application run on threads that run its code.
+// Like start_application_thread, for code of the library. Every other thread of the library is created here:
+// it takes no signals, so that the application's handlers run on threads that run its code.
 template <class Thread = std::thread, class F>
 [[nodiscard]] Thread start_library_thread(std::string name, F f) {
   const detail::HeldSignals held;

@@ -21,8 +21,8 @@ std::size_t page_bytes() {
 bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes) {
   if (bytes == 0 || madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
   if (errno != EINVAL) return false;
-  // A kernel before 5.14 cannot populate: check that the memory is there, then touch it, as another process
-  // may do at the same time.
+  // A kernel before 5.14 cannot populate: check that the memory is available, then touch it without changing
+  // it, as another process may do so concurrently.
   if (bytes > free_bytes()) return false;
   for (std::size_t offset = 0; offset < bytes; offset += page_bytes()) {
     auto* const word = reinterpret_cast<std::uint32_t*>(begin + offset);

@@ -8,15 +8,15 @@ namespace lapse {
 
 // Thread safety: any thread.
 
-// What the system gives and takes memory in.
+// The size in which the system allocates memory.
 std::size_t page_bytes();
 
-// Makes pages that are mapped exist, without a change of what they contain; false, not a signal, when there
-// is no memory for them. `free_bytes` returns how much memory is left where the kernel cannot report it.
+// Populates mapped pages without changing their contents. Returns false, without a signal, if out of memory.
+// `free_bytes` returns how much memory is left if the kernel cannot report it.
 bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes);
 
-// Gives whole pages of a file in memory back to the system, for all processes that share it; they read as
-// zero afterwards.
+// Returns whole pages of a file in memory to the system, for all processes that share it; they read as zero
+// afterwards.
 void release_pages(std::byte* begin, std::size_t bytes);
 
 }  // namespace lapse

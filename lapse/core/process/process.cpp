@@ -17,7 +17,7 @@ struct Status {
   std::uint64_t start = 0;
 };
 
-// number (name) state … : the name may contain anything, the fields behind it do not. The state is field 3,
+// number (name) state … : the name may contain anything, the fields after it do not. The state is field 3,
 // the start field 22.
 std::optional<Status> parse_status(std::string_view line) {
   constexpr int kFieldsToStart = 19;
@@ -39,7 +39,7 @@ struct StatusFile {
   int error = 0;
 };
 
-// A read of a process that ends meanwhile fails, too.
+// Reading also fails if the process ends meanwhile.
 StatusFile read_status_file(const std::string& path) {
   StatusFile read;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

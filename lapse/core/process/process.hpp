@@ -1,4 +1,4 @@
-// Whether another process lives.
+// Whether another process is alive.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ enum class ProcessState : std::uint8_t {
 };
 std::string_view process_state_name(ProcessState state);
 
-// A process of this host, in a form that can be sent to other processes. Numbers of processes are used again:
-// the time of its start distinguishes it from a later process with its number.
+// A process of this host, in a form that can be sent to other processes. Process numbers are reused: the
+// start time distinguishes the process from a later one with its number.
 struct ProcessIdentity {
   std::int64_t number = 0;
-  std::uint64_t start = 0;  // in clock ticks since the host's; 0: not known
-  std::string space;        // in which the number is valid; processes in containers have spaces of their own
+  std::uint64_t start = 0;  // in clock ticks since the host's start; 0: unknown
+  std::string space;        // in which the number is valid; containers have spaces of their own
 
-  // Of the calling process.
+  // The calling process.
   static ProcessIdentity own();
 
-  // As the kernel shows it now; unknown where that cannot be read, for whatever reason. Any thread; does not
+  // The state that the kernel shows now; unknown if it cannot be read for any reason. Any thread; does not
   // wait for the process.
   ProcessState state() const;
 
@@ -35,11 +35,11 @@ struct ProcessIdentity {
   }
 };
 
-// What a line of /proc/<number>/stat says about a process that started at `start`; unknown where it is not
+// The state in a line of /proc/<number>/stat, for a process that started at `start`; unknown if it is not
 // such a line. Pure.
 ProcessState state_in_process_status(std::string_view line, std::uint64_t start);
-// When the process started, by the line of /proc/self/stat; 0 unless the line is that of process `number`:
-// where the host's /proc is mounted in a container, it numbers the processes as the host does. Pure.
+// The start time in the line of /proc/self/stat; 0 unless the line is that of process `number`: if a
+// container mounts the host's /proc, that numbers processes as the host does. Pure.
 std::uint64_t start_in_own_status(std::string_view line, std::int64_t number);
 
 }  // namespace lapse

@@ -19,13 +19,13 @@ namespace {
 using Count = std::atomic<std::uint32_t>;
 static_assert(Count::is_always_lock_free);
 
-// By signal: how often it has come. A handler gets nothing but the number of its signal.
+// How often each signal has arrived. A handler gets only the number of its signal.
 std::array<Count, NSIG>& counts() {
   static constinit std::array<Count, NSIG> counts{};
   return counts;
 }
 
-// The watches of a signal that exist, and what the signal did before the first of them.
+// The existing watches of a signal, and what the signal did before the first.
 struct Watchers {
   std::size_t count = 0;
   struct sigaction former = {};

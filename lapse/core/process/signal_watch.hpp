@@ -9,27 +9,27 @@
 
 namespace lapse {
 
-// Catches signals while it exists; with the last object for a signal, the handler that was there before the
-// first is put back. The handler counts, in an atomic variable that is not locked, and does nothing else.
+// Catches signals during its lifetime; the last object for a signal restores the handler from before the
+// first. The handler only increments a lock-free atomic counter.
 //
 // Thread safety: any thread.
 class SignalWatch {
  public:
-  // Throws UsageError for a number that is no signal, or of one that cannot be caught.
+  // Throws UsageError for a number that is no signal or a signal that cannot be caught.
   explicit SignalWatch(const std::vector<int>& signals);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  // What is put back in the end is that the signals are ignored.
+  // At the end, ignores the signals instead of restoring the handlers.
   void ignore_afterwards();
-  // One of the signals that has come since the object was made.
+  // One of the signals received since the object was made; nullopt if none.
   std::optional<int> received() const;
 
  private:
   struct Watched {
     int signal;
-    std::uint32_t before;  // how often it had come
+    std::uint32_t before;  // its count before
   };
 
   void put_back() noexcept;
@@ -37,7 +37,7 @@ class SignalWatch {
   std::vector<Watched> watched_;
 };
 
-// Such as "SIGUSR1".
+// A name such as "SIGUSR1".
 std::string signal_name(int signal);
 
 }  // namespace lapse

@@ -33,7 +33,7 @@ OwnedTopology load_topology() {
   return topology;
 }
 
-// The hardware threads that this process may run on; all where the system does not report them.
+// The hardware threads that this process may run on; all if the system does not report them.
 OwnedBitmap binding_of_process(hwloc_topology_t topology) {
   OwnedBitmap binding(hwloc_bitmap_alloc());
   if (!binding) throw Error("hwloc cannot create a bitmap");
@@ -46,8 +46,8 @@ OwnedBitmap binding_of_process(hwloc_topology_t topology) {
   return binding;
 }
 
-// Cores that share a hardware thread with the set. Virtual machines may not report cores: then hardware
-// threads count.
+// Cores that share a hardware thread with the set. If a virtual machine reports no cores, hardware threads
+// count.
 std::size_t count_cores(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
   std::size_t cores = 0;
   for (hwloc_obj_t core = nullptr;
@@ -113,7 +113,7 @@ std::string Topology::to_text() const {
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads) {
   if (workers == 0 || progress_threads == 0) return std::nullopt;
-  // A progress thread sleeps while workers help, so it needs a core of its own only where there is just one.
+  // A progress thread sleeps while workers help, so it needs a core of its own only if there is just one.
   if (workers <= topology.usable_hardware_threads && topology.usable_hardware_threads > 1)
     return std::nullopt;
   return fmt::format(
@@ -135,7 +135,7 @@ std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, 
     return fmt::format(
         "Slurm has {} tasks but MPI_COMM_WORLD has 1 rank: if this is not intended, srun and the MPI library "
         "do not share a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows "
-        "what there is) or with mpirun",
+        "the choices) or with mpirun",
         tasks);
   }
   const bool by_mpich = number(launched.mpich) > 1;
@@ -144,8 +144,7 @@ std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, 
   return fmt::format(
       "a launcher of {} has started {} processes but MPI_COMM_WORLD has 1 rank: if this is not intended, the "
       "program uses another MPI library than the launcher; start it with the mpirun of the library that it "
-      "was "
-      "built with",
+      "was built with",
       by_mpich ? "MPICH's family" : "Open MPI", processes);
 }
 

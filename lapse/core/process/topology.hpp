@@ -1,4 +1,4 @@
-// What this process runs on: the cores it is bound to, the memory nodes of the host, and what looks wrong
+// The hardware that this process runs on: the cores it is bound to, the host's memory nodes, and warnings
 // about them.
 #pragma once
 
@@ -19,20 +19,20 @@ struct Topology {
   std::string nearby_nodes;  // NUMA nodes of these hardware threads, as a list: where memory is placed.
   std::string huge_pages;    // Transparent huge pages: always, madvise, never; or empty.
 
-  // Asks hwloc. Takes some milliseconds; any thread may call it, before workers are bound to cores of their
-  // own. Throws Error when the topology cannot be read.
+  // Queries hwloc. Takes some milliseconds; any thread, before workers are bound to cores of their own.
+  // Throws Error if the topology cannot be read.
   static Topology detect();
 
-  // One line.
+  // A description in one line.
   std::string to_text() const;
 };
 
-// A warning when `workers` workers and `progress_threads` progress threads of this rank have one core for
-// all, or fewer cores than workers; nothing when there is room.
+// A warning if `workers` workers and `progress_threads` progress threads of this rank share one core, or have
+// fewer cores than workers; nullopt otherwise.
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads);
 
-// What launchers write into the environment of a process about how many there are, where it is set.
+// The numbers of processes that launchers put into a process's environment, if set.
 struct LaunchedProcesses {
   using Text = std::optional<std::string_view>;
 
@@ -42,12 +42,12 @@ struct LaunchedProcesses {
   Text open_mpi = std::nullopt;    // OMPI_COMM_WORLD_SIZE: of Open MPI's mpirun
 };
 
-// A warning when a launcher started several processes but MPI has `job_ranks` = 1 in all (MPI_COMM_WORLD):
-// then every one believes that it is alone. Of Slurm the step counts where there is one: a job may have
+// A warning if a launcher started several processes but MPI has `job_ranks` = 1 in total (MPI_COMM_WORLD):
+// each process then believes that it is alone. For Slurm the step counts if there is one: a job may have
 // several.
 std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, std::int32_t job_ranks);
 
-// The warning for the environment of this process.
+// The same for the environment of this process.
 std::optional<std::string> lone_rank_warning(std::int32_t job_ranks);
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// Where accesses to a table went.
+// The shares of accesses to a table by how they were made.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace lapse {
 
-// Shares from 0 to 1: of keys, and of operations.
+// Shares of keys and of operations, from 0 to 1.
 struct AccessShares {
   double local = 0;   // keys accessed in memory at once
   double main = 0;    // of these, in a main copy
-  double copy = 0;    // and in another copy
-  double queued = 0;  // keys accessed in memory after they had arrived
+  double copy = 0;    // and in a replica
+  double queued = 0;  // keys accessed in memory after they arrived
   double remote = 0;  // keys accessed by message
   double remote_operations = 0;
 };
 
-// Nothing before the first access.
+// nullopt before the first access.
 std::optional<AccessShares> access_shares(const TableCounters& counters);
 
 }  // namespace lapse

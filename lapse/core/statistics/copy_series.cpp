@@ -23,7 +23,7 @@ CopySummary summarize(const std::vector<CopySample>& samples, std::size_t table)
   double area = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     summary.largest = std::max(summary.largest, at(samples[i]));
-    // Each holds until the next.
+    // Each sample holds until the next.
     if (i + 1 < samples.size())
       area += static_cast<double>(at(samples[i])) * (samples[i + 1].seconds - samples[i].seconds);
   }

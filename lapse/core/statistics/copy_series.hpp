@@ -1,4 +1,4 @@
-// How the numbers of copies change over time, in bounded memory.
+// How the numbers of replicas change over time, in bounded memory.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// At most kSamples, in the order of their times and about evenly spaced: when there are that many, every
-// second one is removed, and samples are due half as often from then on. Thread safety: none.
+// At most kSamples samples, in time order and about evenly spaced: when full, every second one is removed,
+// and samples are due half as often from then on. Thread safety: none.
 class CopySeries {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,7 +21,7 @@ class CopySeries {
   explicit CopySeries(Clock::time_point start = Clock::now()) : start_(start), due_(start) {}
 
   bool is_due(Clock::time_point now) const { return now >= due_; }
-  // Times do not decrease.
+  // Times must not decrease.
   void add(Clock::time_point now, std::vector<std::uint64_t> copies);
   const std::vector<CopySample>& samples() const { return samples_; }
 
@@ -32,8 +32,8 @@ class CopySeries {
   std::vector<CopySample> samples_;
 };
 
-// The mean over time and the largest number of copies of a table; 0 where there are no samples. A sample
-// without the table has 0.
+// The mean over time and the largest number of replicas of a table; 0 without samples. A sample without the
+// table counts as 0.
 struct CopySummary {
   double mean = 0;
   std::uint64_t largest = 0;

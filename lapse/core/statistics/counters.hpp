@@ -1,5 +1,5 @@
-// What ranks count while they work: the tables of the fields. Addition, serialisation, JSON and text are made
-// from them.
+// Tables of the fields of the ranks' counters, from which addition, serialisation, JSON and text are
+// generated.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace lapse {
 enum class CounterMerge : std::uint8_t {
   sum,
   maximum,
-  level,  // not a count of events but how much there is: adds up over ranks, not over time
+  level,  // not a count of events but a current amount: adds up over ranks, not over time
 };
 
 template <class Counters>

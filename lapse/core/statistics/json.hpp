@@ -1,4 +1,4 @@
-// The little of JSON that reports need.
+// The little JSON that reports need.
 #pragma once
 
 #include <fmt/format.h>

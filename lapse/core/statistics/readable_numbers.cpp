@@ -14,7 +14,7 @@ struct Unit {
   std::string_view name;
 };
 
-// In the first unit in which the value has at most three digits before its point, else in the last.
+// In the first unit with at most three digits before the decimal point, otherwise in the last.
 std::string in_units(double value, std::span<const Unit> units) {
   for (const Unit& unit : units) {
     const double count = value / unit.size;

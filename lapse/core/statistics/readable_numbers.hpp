@@ -1,4 +1,4 @@
-// Times and sizes in the unit that fits, for texts that a person reads.
+// Times and sizes in a fitting unit, for human-readable texts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How statistics are stored in archives: see lapse/ps/agreement/archive.hpp.
+// Storage of statistics in archives: see lapse/ps/agreement/archive.hpp.
 #pragma once
 
 #include "lapse/core/statistics.hpp"

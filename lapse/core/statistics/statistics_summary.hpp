@@ -1,4 +1,4 @@
-// The lines with which the text of statistics begins.
+// The first lines of the statistics text.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace lapse {
 
-// Five lines for a person, over all ranks and tables: what there is, where accesses went, messages, keys that
-// moved, copies.
+// Five summary lines over all ranks and tables: the job, shares of accesses, messages, relocations, replicas.
 std::string summary_lines(const Statistics& statistics);
 
 }  // namespace lapse

@@ -50,7 +50,7 @@ constexpr ShareRow kShares[] = {
     {"copy_share", &AccessShares::copy},     {"queued_share", &AccessShares::queued},
     {"remote_share", &AccessShares::remote}, {"remote_operation_share", &AccessShares::remote_operations}};
 
-// A line only where some table looks at pushes.
+// Lines shown only if some table checks pushes.
 bool is_of_limits(const CounterField<TableCounters>& field) {
   return field.member == &TableCounters::checked_rows || field.member == &TableCounters::not_finite_rows ||
          field.member == &TableCounters::clipped_rows;
@@ -86,7 +86,7 @@ Lines totals_of_tables(const Statistics& statistics) {
   const bool looked = std::ranges::any_of(totals, [](const auto& total) { return total.checked_rows != 0; });
   for (const auto& field : kTableCounterFields) {
     if (!looked && is_of_limits(field)) continue;
-    // A time: in the unit that fits it.
+    // A time, in a fitting unit.
     if (constexpr std::string_view kUnit = "nanoseconds"; field.name.ends_with(kUnit)) {
       add(fmt::format("{}time", field.name.substr(0, field.name.size() - kUnit.size())),
           [&](const TableCounters& total) {
@@ -99,7 +99,7 @@ Lines totals_of_tables(const Statistics& statistics) {
   return lines;
 }
 
-// Which rank has least and which has most; ranks without the number are left out.
+// The ranks with the least and the most; ranks without the number are left out.
 struct Extremes {
   std::optional<std::size_t> smallest;
   std::optional<std::size_t> largest;
@@ -114,7 +114,7 @@ Extremes extremes(const std::vector<std::optional<double>>& values) {
   return found;
 }
 
-// Of one table: in what ranks differ.
+// The differences between ranks for one table.
 Lines table_by_rank(const Statistics& statistics, std::size_t table) {
   Lines lines{{fmt::format("'{}' by rank", statistics.table_names[table]), "smallest", "on rank", "largest",
                "on rank"}};

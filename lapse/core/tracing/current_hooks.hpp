@@ -1,4 +1,4 @@
-// What listens to this process: the hooks that were set last, and the trace of regions.
+// This process's listeners: the current hooks and the trace of regions.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ class RegionTrace;
 // Never null. Any thread.
 std::shared_ptr<const Hooks> current_hooks();
 
-// From now on regions of this process are written to a file in this folder (RegionTrace): the one that is
-// there already, where a server of this process has asked for the same folder. Throws as RegionTrace.
+// From now on writes this process's regions to a file in this folder (RegionTrace); to the existing one if a
+// server of this process has already asked for the folder. Throws what RegionTrace throws.
 std::shared_ptr<RegionTrace> begin_region_trace(const std::string& folder, Rank rank);
 
 }  // namespace lapse

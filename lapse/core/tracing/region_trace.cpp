@@ -39,7 +39,7 @@ RegionTrace::RegionTrace(std::string folder, Rank rank) : folder_(std::move(fold
   std::filesystem::create_directories(folder_, problem);
   if (problem) throw FileError(folder_, "the folder cannot be made: " + problem.message());
   const MutexLock guard(mutex_);
-  // Another copy of the library in this process may have the first name.
+  // Another copy of the library in this process may use the first name.
   constexpr int kMaxCopies = 100;
   for (int copy = 0; copy < kMaxCopies && file_ == nullptr; ++copy) {
     path_ = fmt::format("{}/rank-{}-{}-{}{}.json", folder_, rank.value(), host_name(), getpid(),
@@ -70,7 +70,7 @@ void RegionTrace::write(const char* name, char phase) noexcept {
   thread_local const auto thread = static_cast<long>(syscall(SYS_gettid));
   const MutexLock guard(mutex_);
   if (file_ == nullptr) return;
-  // Within the lock: the events of the file are in the order of their times.
+  // Under the lock, so that the file's events are in time order.
   const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(
                         std::chrono::system_clock::now().time_since_epoch())
                         .count();
@@ -82,7 +82,7 @@ void RegionTrace::write(const char* name, char phase) noexcept {
   if (size <= line.size()) check(std::fwrite(line.data(), 1, size, file_.get()) == size);
 }
 
-// What is in the buffer is its parent's to write. Another thread may have the mutex, which none has any more.
+// The parent writes what is in the buffer. Another thread may have held the mutex at the fork.
 void RegionTrace::leave_to_parent() noexcept LAPSE_NO_THREAD_SAFETY_ANALYSIS {
   is_left_ = true;
   if (file_ != nullptr) __fpurge(file_.get());
@@ -94,7 +94,7 @@ void RegionTrace::flush() noexcept {
   if (file_ == nullptr) return;
   const bool written =
       std::fwrite(kEnd.data(), 1, kEnd.size(), file_.get()) == kEnd.size() && std::fflush(file_.get()) == 0;
-  // Further events take the place of the end.
+  // Further events overwrite the end.
   check(written && std::fseek(file_.get(), -static_cast<long>(kEnd.size()), SEEK_CUR) == 0);
 }
 
@@ -105,7 +105,7 @@ void RegionTrace::check(bool written) noexcept {
   try {
     log_error(rank_, fmt::format("the trace of regions ends early: {}: {}", path_, std::strerror(problem)));
   } catch (...) {
-    return;  // There is no memory for the message; the file shows that it ended.
+    return;  // Out of memory for the message; the file shows that it ended.
   }
 }
 

@@ -1,4 +1,4 @@
-// The file of the regions of one process.
+// The trace file of one process's regions.
 #pragma once
 
 #include <cstdio>
@@ -11,13 +11,13 @@
 
 namespace lapse {
 
-// A JSON array of events in the Trace Event Format, which ui.perfetto.dev and other viewers draw: the rank is
-// the process, the kernel's number of a thread is the thread; times are microseconds of the system's clock.
-// A disk that refuses bytes ends the trace with a message. What children do that fork makes is not traced.
-// Thread safety: any thread.
+// A JSON array of events in the Trace Event Format, which ui.perfetto.dev and other viewers draw. The rank is
+// the process, the kernel's thread number is the thread; times are microseconds of the system clock. A
+// failing write ends the trace with a message. Children made by fork are not traced. Thread safety: any
+// thread.
 class RegionTrace {
  public:
-  // Makes the folder where it is missing, and a new file "rank-<rank>-<host>-<process>.json" in it. Throws
+  // Creates the folder if it is missing, and in it a new file "rank-<rank>-<host>-<process>.json". Throws
   // FileError.
   RegionTrace(std::string folder, Rank rank);
 
@@ -26,7 +26,7 @@ class RegionTrace {
 
   void begin(const char* name) noexcept;
   void end(const char* name) noexcept;
-  // What has happened up to now is in the file, which ends as a JSON array does.
+  // Writes everything so far to the file, which then ends as a JSON array does.
   void flush() noexcept;
 
  private:
@@ -43,7 +43,7 @@ class RegionTrace {
   std::string path_;
   Mutex mutex_;
   std::unique_ptr<std::FILE, Close> file_ LAPSE_GUARDED_BY(mutex_);  // null: it could not be written
-  bool is_left_ = false;                                             // in a child that fork has made
+  bool is_left_ = false;                                             // in a child made by fork
   const ForkHook fork_hook_{[](void* trace) noexcept { static_cast<RegionTrace*>(trace)->leave_to_parent(); },
                             this};
 };

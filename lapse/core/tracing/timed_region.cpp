@@ -14,7 +14,7 @@ struct CurrentListeners {
   std::shared_ptr<const RegionListeners> listeners LAPSE_GUARDED_BY(mutex) = {};
 };
 
-// Lives as long as the process.
+// Lives until the process ends.
 CurrentListeners& current_listeners() {
   static auto& current = *std::make_unique<CurrentListeners>().release();
   return current;

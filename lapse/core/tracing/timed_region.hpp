@@ -1,4 +1,4 @@
-// Marks where a thread spends its time, for the tools of the application and for traces.
+// Marks where a thread spends its time, for the application's tools and for traces.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@ namespace lapse {
 
 class RegionTrace;
 
-// Who is notified of regions; the trace may be null.
+// Listeners to regions; the trace may be null.
 struct RegionListeners {
   std::shared_ptr<const Hooks> hooks;
   std::shared_ptr<RegionTrace> trace;
 };
 
-// From its construction to its destruction, which are on one thread. Costs a load where nothing listens.
+// A region from construction to destruction, on one thread. Costs a load if nothing listens.
 class LAPSE_EXPORT_INNER TimedRegion {
  public:
   // `name`: a constant.
@@ -32,7 +32,7 @@ class LAPSE_EXPORT_INNER TimedRegion {
   TimedRegion(const TimedRegion&) = delete;
   TimedRegion& operator=(const TimedRegion&) = delete;
 
-  // Of the regions that begin from now on; null: none. Any thread.
+  // Sets the listeners to regions that begin from now on; null: none. Any thread.
   static void set_listeners(std::shared_ptr<const RegionListeners> listeners);
 
  private:
@@ -42,7 +42,7 @@ class LAPSE_EXPORT_INNER TimedRegion {
   static std::atomic<bool> listened_to_;
 
   const char* name_ = nullptr;
-  std::shared_ptr<const RegionListeners> listeners_;  // those that its beginning was announced to
+  std::shared_ptr<const RegionListeners> listeners_;  // those notified of its beginning
 };
 
 }  // namespace lapse

@@ -11,8 +11,8 @@ struct Magic {
   std::string_view bytes;
 };
 
-// RFC 1952; the .xz file format 2.1.1.1; RFC 8878 (the frames that decoders skip, 0x184D2A50 to 0x184D2A5F,
-// are recognized apart). In bzip2, a digit and pi follow the first three bytes.
+// RFC 1952; the .xz file format 2.1.1.1; RFC 8878 (skippable frames, 0x184D2A50 to 0x184D2A5F, are recognized
+// separately). In bzip2, a digit and pi follow the first three bytes.
 constexpr Magic kMagics[] = {
     {Compression::gzip, {"\x1f\x8b", 2}},
     {Compression::xz, {"\xfd\x37zXZ\0", 6}},

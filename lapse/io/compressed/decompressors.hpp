@@ -1,4 +1,4 @@
-// One maker for each format, of which a build may lack some.
+// One factory per format; a build may lack some formats.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace lapse::io {
 
-// Throw InputError when memory is short, or when the library was built without the format.
+// Throw InputError if out of memory, or if the library was built without the format.
 std::unique_ptr<Decompressor> make_gzip_decompressor();
 std::unique_ptr<Decompressor> make_xz_decompressor();
 std::unique_ptr<Decompressor> make_zstd_decompressor();

@@ -10,7 +10,7 @@ namespace lapse::io {
 
 class GzipDecompressor final : public Decompressor {
  public:
-  // Throws InputError when memory is short.
+  // Throws InputError if out of memory.
   GzipDecompressor();
   ~GzipDecompressor() override;
   GzipDecompressor(const GzipDecompressor&) = delete;

@@ -1,4 +1,4 @@
-// In place of gzip_decompressor.cpp where zlib is missing.
+// Replaces gzip_decompressor.cpp if zlib is missing.
 #include "lapse/io/compressed/decompressors.hpp"
 
 namespace lapse::io {

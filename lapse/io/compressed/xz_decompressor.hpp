@@ -7,13 +7,13 @@
 
 namespace lapse::io {
 
-// Several streams in one file, with padding between them, are allowed.
+// Accepts several streams in one file, with padding between them.
 class XzDecompressor final : public Decompressor {
  public:
-  // Files that need more are refused: what xz -9 writes needs 65 MiB.
+  // Refuses files that need more memory: what xz -9 writes needs 65 MiB.
   static constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 30;
 
-  // Throws InputError when memory is short.
+  // Throws InputError if out of memory.
   XzDecompressor();
   ~XzDecompressor() override;
   XzDecompressor(const XzDecompressor&) = delete;

@@ -1,4 +1,4 @@
-// In place of xz_decompressor.cpp where liblzma is missing.
+// Replaces xz_decompressor.cpp if liblzma is missing.
 #include "lapse/io/compressed/decompressors.hpp"
 
 namespace lapse::io {

@@ -9,12 +9,12 @@
 
 namespace lapse::io {
 
-// Frames whose window exceeds libzstd's usual limit of 128 MiB are refused. libzstd does not report what it
-// has produced of the block in which it finds a problem: up to 128 KiB of right data before a problem are
+// Refuses frames whose window exceeds libzstd's usual limit of 128 MiB. libzstd does not report what it has
+// produced of the block in which it finds a problem, so up to 128 KiB of correct data before a problem are
 // lost.
 class ZstdDecompressor final : public Decompressor {
  public:
-  // Throws InputError when memory is short.
+  // Throws InputError if out of memory.
   ZstdDecompressor();
 
   Step run(std::span<const char> input, bool last, std::span<char> output) override;

@@ -1,4 +1,4 @@
-// In place of zstd_decompressor.cpp where libzstd is missing.
+// Replaces zstd_decompressor.cpp if libzstd is missing.
 #include "lapse/io/compressed/decompressors.hpp"
 
 namespace lapse::io {

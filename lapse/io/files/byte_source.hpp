@@ -1,4 +1,4 @@
-// One interface for what bytes can be read from.
+// Common interface of sources of bytes.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace lapse::io {
 
-// Bytes that are read once, from the first to the last. Used by one thread.
+// Bytes that are read once, in order. Used by one thread.
 class LAPSE_EXPORT ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Gives some bytes, 0 only at the end, also when called again. Throws InputError.
+  // Reads some bytes; returns 0 only at the end, repeatedly if called again. Throws InputError.
   virtual std::size_t read(std::span<char> destination) = 0;
 };
 

@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::string_view kOwnStandardInput = "/dev/stdin";
 
-// Whether every process has something else under this path, or nothing.
+// Whether the path names something different, or nothing, in every other process.
 bool is_own_descriptor(const std::string& path) {
   return path == kOwnStandardInput || own_descriptor(path);
 }
 
 int open_for_reading(const std::string& path) {
   if (path == kStandardInput) return STDIN_FILENO;
-  // Without O_NONBLOCK, a pipe would be opened when it has a writer; reading waits for bytes by itself.
+  // Without O_NONBLOCK, open would wait until a pipe has a writer; read waits for bytes itself.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor >= 0) return descriptor;
   throw FileError(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
@@ -43,7 +43,7 @@ std::optional<struct stat> status_of(const std::string& path) {
   throw InputError(fmt::format("cannot be read: {}", std::strerror(errno)));
 }
 
-// Waits until a descriptor can be read without waiting; -1: for any time.
+// Waits until reading would not block; -1: indefinitely.
 bool wait_to_read(int descriptor, int milliseconds) {
   pollfd request{.fd = descriptor, .events = POLLIN, .revents = 0};
   for (;;) {
@@ -98,7 +98,7 @@ bool is_same_stream(const std::string& a, const std::string& b) {
   if (a == kStandardInput && b == kStandardInput) return true;
   const auto first = status_of(a);
   const auto second = status_of(b);
-  // Terminals and other devices may give every reader something.
+  // Terminals and other devices may have bytes for every reader.
   const auto is_pipe = [](const struct stat& status) {
     return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
   };
@@ -125,7 +125,7 @@ bool FileDescriptor::wait_for_bytes(std::chrono::milliseconds time) const {
 }
 
 std::size_t FileDescriptor::read(std::span<char> destination) {
-  // A pipe that has had no writer yet reads as if it had ended.
+  // A pipe that has never had a writer reads as if it had ended.
   if (!size_) wait_to_read(descriptor_, -1);
   return read_again_when_interrupted(
       descriptor_, [&] { return ::read(descriptor_, destination.data(), destination.size()); });

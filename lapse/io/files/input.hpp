@@ -1,4 +1,4 @@
-// What readers read: a path, or bytes that come from another rank under the name of a path.
+// An input of readers: a path, or bytes received from another rank under the name of a path.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace lapse::io {
 
-// Functions that take an input take a path too, which the process opens itself. Any number of threads may use
-// it.
+// Functions that take an input also take a path, which the process then opens itself. Any number of threads
+// may use an Input.
 class Input {
  public:
   using Open = std::function<std::unique_ptr<ByteSource>()>;
 
-  // A file, a pipe or, for the path "-", standard input.
+  // A file, a pipe or, if the path is "-", standard input.
   Input(std::string path) : path_(std::move(path)) {}
   Input(const char* path) : path_(path) {}
-  // The bytes of a source. The path is for error messages.
+  // The bytes of a source. The path is only for error messages.
   Input(std::string path, Open open) : path_(std::move(path)), open_(std::move(open)) {}
 
   const std::string& path() const { return path_; }
@@ -29,7 +29,7 @@ class Input {
 
  private:
   std::string path_;
-  Open open_;  // none: the process opens the path
+  Open open_;  // empty: the process opens the path
 };
 
 }  // namespace lapse::io

@@ -1,4 +1,4 @@
-// What can go wrong while bytes of an input are read.
+// Errors while reading the bytes of an input.
 #pragma once
 
 #include "lapse/core/export.hpp"
@@ -6,8 +6,8 @@
 
 namespace lapse::io {
 
-// Bytes that cannot be read or decompressed: what is wrong, without a position. Readers of lines add the line
-// and throw FileError instead.
+// Bytes that cannot be read or decompressed: describes the problem without a position. Readers of lines add
+// the line and throw FileError instead.
 class LAPSE_EXPORT InputError : public Error {
  public:
   using Error::Error;

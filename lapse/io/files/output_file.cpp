@@ -33,7 +33,7 @@ OutputFile::OutputFile(std::string path, std::uint64_t bytes)
 }
 
 void OutputFile::reserve(std::uint64_t bytes) {
-  // Beyond the limit, reserving would end the process by a signal.
+  // Reserving beyond the limit would end the process by a signal.
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
     throw FileError(path_, fmt::format("{} bytes are to be written, and files of this process may have {}",
@@ -48,7 +48,7 @@ void OutputFile::reserve(std::uint64_t bytes) {
   is_reserved_ = problem == 0;
   if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG)
     throw FileError(path_, fmt::format("{} bytes cannot be reserved: {}", bytes, std::strerror(problem)));
-  // Not every file system reserves; those without a size say nothing about their room.
+  // Not every file system can reserve; those without a size do not report their free space.
   struct statvfs disk {};
   if (is_reserved_ || ::fstatvfs(descriptor, &disk) != 0 || disk.f_blocks == 0) return;
   const std::uint64_t room = std::uint64_t{disk.f_bavail} * disk.f_frsize;
@@ -70,7 +70,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 }
 
 void OutputFile::close() {
-  // What was reserved and is not needed.
+  // Give back what was reserved and is not needed.
   if (is_reserved_ && std::fflush(file_.get()) == 0)
     static_cast<void>(::ftruncate(::fileno(file_.get()), static_cast<off_t>(std::ftell(file_.get()))));
   if (std::fclose(file_.release()) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {

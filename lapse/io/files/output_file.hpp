@@ -1,4 +1,4 @@
-// Files that appear under their names when they are complete.
+// Files that appear under their names only when complete.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 namespace lapse::io {
 
 // Until close() has succeeded the file is called <path>.tmp, which the destructor removes. Every call may
-// throw FileError with the reason of the operating system. Used by one thread.
+// throw FileError with the operating system's reason. Used by one thread.
 class LAPSE_EXPORT OutputFile {
  public:
-  // Creates the file, and reserves the bytes that it will have, so that a disk without room for them is
-  // noticed now. `bytes` may be a little more or less than that; 0: not known. A folder of this name, which
-  // would be noticed at the end, is an error, too.
+  // Creates the file and reserves `bytes` bytes, so that a full disk is noticed now. `bytes` may be slightly
+  // more or less than the final size; 0: unknown. A folder of this name, which would be noticed only at the
+  // end, is an error, too.
   explicit OutputFile(std::string path, std::uint64_t bytes = 0);
   ~OutputFile();
   OutputFile(OutputFile&&) noexcept = default;

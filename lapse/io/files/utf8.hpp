@@ -1,4 +1,4 @@
-// The encoding of texts, by its name among the readers.
+// The encoding of texts, under its name in this library.
 #pragma once
 
 #include "lapse/core/utf8.hpp"

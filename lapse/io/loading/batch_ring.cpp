@@ -14,7 +14,7 @@ BatchRing::BatchRing(std::size_t places, std::size_t held, std::size_t ready_bef
   if (held < 1 || places <= held || ready_before_first < 1 || ready_before_first > places - held) {
     throw UsageError(
         fmt::format("a ring of {} batches, of which {} are held and {} ready before the first: expected at "
-                    "least 1 held, at least 1 ready, and room for both",
+                    "least 1 held, at least 1 ready, and space for both",
                     places, held, ready_before_first));
   }
 }

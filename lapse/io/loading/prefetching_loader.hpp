@@ -1,4 +1,4 @@
-// Batches that a thread makes ahead of their use.
+// Batches that a thread prepares ahead of their use.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@
 namespace lapse::io {
 
 struct LoaderOptions {
-  std::size_t ahead = 64;  // batches that are made ahead of those in use, at most
-  // So many batches are made before the first is given: a parameter manager, say, brings their keys near
-  // meanwhile. From 1 to `ahead`.
+  std::size_t ahead = 64;  // batches made ahead of those in use, at most
+  // Number of batches made before the first is returned, for example so that a parameter manager brings their
+  // keys near meanwhile. From 1 to `ahead`.
   std::size_t ahead_of_first = 1;
-  std::size_t held = 1;  // batches that are in use at a time: of those that were given, the last
+  std::size_t held = 1;  // batches in use at a time: the last ones returned
 };
 
-// Reads, shuffles and makes batches on a thread of its own, in the order in which they are used. The batches
-// are recycled: a batch is filled again when it has been used, and keeps the memory of its arrays.
+// Reads, shuffles and makes batches on a thread of its own, in the order of their use. Batches are recycled:
+// a used batch is filled again and keeps the memory of its arrays.
 //
-// Used by one thread, which is not the thread that makes the batches: that one calls the function.
+// Used by one thread, other than the loader's own, which calls `make`.
 template <class Batch>
 class PrefetchingLoader {
  public:
-  // Fills a batch, whatever it holds; false at the end of the input, without a batch. Batches are numbered
-  // from 0. An application signals the intents of the batch here.
+  // Fills a batch, overwriting it; returns false, without a batch, at the end of the input. Batches are
+  // numbered from 0. An application signals the batch's intents here.
   using Make = std::function<bool(Batch& batch, std::uint64_t number)>;
 
-  // Throws UsageError when nothing is to be made ahead, before the first, or held.
+  // Throws UsageError if an option is 0, or ahead_of_first exceeds ahead.
   PrefetchingLoader(const LoaderOptions& options, Make make)
       : parts_(std::make_unique<Parts>(options, std::move(make))) {}
-  // Waits until the batch that is being made is complete. Nothing in a child that fork has made.
+  // Waits until the batch in progress is complete. Does nothing in a child made by fork.
   ~PrefetchingLoader() {
     if (parts_->ring.is_left()) {
       leave_to_parent(parts_);
@@ -50,15 +50,14 @@ class PrefetchingLoader {
   PrefetchingLoader(const PrefetchingLoader&) = delete;
   PrefetchingLoader& operator=(const PrefetchingLoader&) = delete;
 
-  // The next batch, valid until `held` further calls; null at the end. Waits for it. What the function has
-  // thrown is thrown here, after the batches that were made before. Throws UsageError in a child that fork
-  // has made.
+  // Waits for the next batch and returns it, valid until `held` further calls; null at the end. Throws what
+  // `make` threw, after the batches made before, and UsageError in a child made by fork.
   Batch* next() {
     const std::optional<std::uint64_t> number = parts_->ring.next();
     return number ? &parts_->batch(*number) : nullptr;
   }
-  // Waits until the batch that is being made is complete. No further one is made: next() gives those that
-  // are, and all that were given stay valid. Nothing in a child that fork has made.
+  // Waits until the batch in progress is complete and makes no further ones. next() returns the complete
+  // ones; all returned batches stay valid. Does nothing in a child made by fork.
   void stop() {
     if (parts_->ring.is_left()) return;
     parts_->ring.stop();

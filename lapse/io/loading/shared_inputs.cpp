@@ -38,7 +38,7 @@ void check_read_once(const std::vector<std::string>& paths) {
   }
 }
 
-// On the first rank.
+// Called on the first rank.
 Decision decide(const std::string& path) {
   if (path.empty()) return 0;
   if (is_stream(path)) return kStream;
@@ -50,7 +50,7 @@ std::string host_name() {
   return ::uname(&names) == 0 ? names.nodename : "unknown";
 }
 
-// On the other ranks: whether they have the file of the first one.
+// Called on the other ranks: checks that they have the first one's file.
 void check_file(const std::string& path, std::uint64_t expected_bytes) {
   struct stat status {};
   if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &status) != 0) {

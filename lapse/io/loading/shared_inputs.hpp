@@ -10,19 +10,19 @@
 
 namespace lapse::io {
 
-// Collective over the group. For each path an input that every rank is to read whole, one after the other in
-// the same order on all ranks:
+// Collective over the group. Returns for each path an input that every rank must read to its end, one after
+// the other in the same order on all ranks:
 //
 // - Regular files: every rank reads for itself.
-// - What can be read once only (is_stream): the first rank of the group reads, and the others get its bytes;
-//   they need not have the path.
+// - Inputs that can be read only once (is_stream): the first rank of the group reads, and the others get its
+//   bytes; they need not have the path.
 //
-// Equal paths on all ranks; empty ones are left out of all checks. The bytes reach all ranks unchanged, so an
-// error that the reader of one rank finds in them, the readers of all ranks find.
+// Paths are equal on all ranks; empty ones are not checked. The bytes reach all ranks unchanged, so an error
+// that one rank's reader finds in them is found by all.
 //
-// Throws FileError when the first rank cannot read a path, and when a rank lacks a file that the first rank
-// has, or has it with another size; ConfigurationError when two paths are one stream. An error may occur on
-// one rank only: the group's broadcast ends the others.
+// Throws FileError if the first rank cannot read a path, and if a rank lacks a file that the first rank has,
+// or has it with another size; ConfigurationError if two paths are one stream. An error may occur on one rank
+// only: the group's broadcast ends the others.
 LAPSE_EXPORT std::vector<Input> shared_inputs(const std::vector<std::string>& paths,
                                               const ReaderGroup& group);
 

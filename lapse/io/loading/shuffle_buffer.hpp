@@ -1,4 +1,4 @@
-// Shuffling of a stream that is longer than memory.
+// Shuffles a stream that is longer than memory.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,27 @@
 
 namespace lapse::io {
 
-// Holds some elements of a stream, and gives a random one of them whenever it takes the next: an element
-// comes at most `elements` - 1 places too early, and later by `elements` places on average. The order depends
-// on the stream and on the random engine alone. Elements are swapped, never copied, so that they keep the
-// memory of their arrays. A stream that is shorter than the buffer takes the memory of its elements only.
-// Used by one thread.
+// Holds some elements of a stream and returns a random one whenever it takes the next: an element comes at
+// most `elements` - 1 places too early, and is delayed by `elements` places on average. The order depends
+// only on the stream and the random engine. Elements are swapped, never copied, so they keep the memory of
+// their arrays. A stream shorter than the buffer takes only the memory of its elements. Used by one thread.
 template <class T>
 class ShuffleBuffer {
  public:
-  // Holds so many elements; with 0 or 1 the order of the stream stays.
+  // Holds `elements` elements; with 0 or 1 the stream's order is kept.
   explicit ShuffleBuffer(std::size_t elements, const RandomEngine& random = RandomEngine(0))
       : capacity_(elements), random_(random) {}
 
-  // Forgets what it holds: another stream follows.
+  // Drops all elements; another stream follows.
   void restart(const RandomEngine& random) {
     filled_ = 0;
     ended_ = false;
     random_ = random;
   }
 
-  // Puts the next element into `element`, whatever it holds. `read`, bool(T&), does the same with the next
-  // element of the stream, or returns false at its end, and is not called again then. False when all
-  // elements have been given. Passes on what `read` throws; the buffer is to be restarted then.
+  // Overwrites `element` with the next element; returns false when all have been returned. `read`, bool(T&),
+  // does the same with the stream's next element; it is not called again after it returned false. Exceptions
+  // of `read` propagate; then call restart.
   template <class Read>
   bool next(T& element, Read&& read) {
     if (capacity_ <= 1) return read(element);

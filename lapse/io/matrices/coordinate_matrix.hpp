@@ -20,7 +20,7 @@ struct CoordinateMatrix {
   std::uint64_t columns = 0;
   // In no particular order.
   std::vector<Cell> cells;
-  // Of the file that it was read from, what its user should know.
+  // Warnings for the user of the file that the matrix was read from.
   std::vector<std::string> warnings = {};
 };
 

@@ -13,8 +13,8 @@ namespace lapse::io {
 
 namespace {
 
-constexpr std::size_t kFewRatings = 10;    // of which nothing follows for a column of numbers of lines
-constexpr std::size_t kFewValues = 100;    // of which nothing follows for an order of columns
+constexpr std::size_t kFewRatings = 10;    // too few to conclude that a column counts the lines
+constexpr std::size_t kFewValues = 100;    // too few to conclude an order of columns
 constexpr std::size_t kMaxNamesShown = 6;  // of a header
 
 constexpr std::array<std::string_view, 14> kUserNames{

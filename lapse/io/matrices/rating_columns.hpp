@@ -1,4 +1,4 @@
-// Whether the columns of a rating file look like user, item and rating.
+// Checks whether the columns of a rating file look like user, item and rating.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace lapse::io {
 
-// Gets the header and the first lines of a file, and makes a warning of what suggests other columns. Used by
+// Gets the header and the first lines of a file, and makes a warning if they suggest other columns. Used by
 // one thread.
 class RatingColumns {
  public:
-  // So many ratings are looked at.
+  // The number of ratings that are checked.
   static constexpr std::size_t kMaxRatings = 10000;
 
   // `columns`: of every line.
@@ -27,12 +27,12 @@ class RatingColumns {
   bool wants_more() const { return ratings_ < kMaxRatings; }
   void add(std::uint64_t user, const Cell& cell);
 
-  // A message for the user, after the name of the file; empty where nothing is wrong.
+  // A message to follow the name of the file; empty if nothing is wrong.
   std::string warning() const;
 
  private:
   std::size_t columns_;
-  std::string header_;  // a problem of it
+  std::string header_;  // a problem with it
   std::size_t ratings_ = 0;
   std::uint64_t first_user_ = 0;
   bool counts_lines_ = true;  // the users are n, n + 1, n + 2, …

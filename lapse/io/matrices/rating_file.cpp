@@ -36,10 +36,10 @@ bool is_header(std::string_view line, Separator separator) {
   return true;
 }
 
-// What the first line of a file decides for all lines.
+// Properties that a file's first line determines for all lines.
 struct Layout {
   Separator separator;
-  std::size_t columns;  // that every line must have
+  std::size_t columns;  // required of every line
   bool has_header;
   std::uint64_t first_offset;  // of the first line
   RatingColumns look;
@@ -73,7 +73,7 @@ class RatingParser {
     }
     if (matrix.cells.empty() && options_.part.is_whole())
       throw FileError(reader_.path(), "contains no ratings, expected lines `user item rating`");
-    // What is wrong with all lines is said once.
+    // A problem of all lines is reported once.
     if (layout_ && options_.part.index == 0) {
       if (const std::string warning = layout_->look.warning(); !warning.empty())
         matrix.warnings.push_back(fmt::format("{}: {}", reader_.path(), warning));
@@ -114,7 +114,7 @@ class RatingParser {
                                        ? "tabs, commas or blanks"
                                        : fmt::format("{}{}", separator_name(layout_->separator),
                                                      is_first ? "" : " as in the first line");
-    // Where columns are missing, or what is too much.
+    // The position of missing columns, or of the surplus.
     std::string_view place = line_.substr(line_.size());
     Fields fields(line_, layout_->separator);
     for (std::size_t column = 0; found > layout_->columns && column <= layout_->columns; ++column)

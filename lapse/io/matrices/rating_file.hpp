@@ -1,5 +1,5 @@
-// Rating files: one rating a line, `user item rating`, as used for MovieLens, MovieTweetings and the Netflix
-// prize.
+// Rating files: one rating per line, `user item rating`, as used for MovieLens, MovieTweetings and the
+// Netflix prize.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,36 @@
 
 namespace lapse::io {
 
-// The ids that have occurred: users are rows, items are columns.
+// The ids seen so far: users are rows, items are columns.
 struct RatingIds {
   IdIndex users;
   IdIndex items;
 };
 
 struct RatingFileOptions {
-  // Ids above these are taken for damaged input.
+  // Greater ids are treated as damaged input.
   std::uint64_t max_user_id = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t max_item_id = std::numeric_limits<std::uint64_t>::max();
-  // Of the file. The ratings of all parts together are those of the file; a part without ratings is no error.
+  // Part of the file. The ratings of all parts together are those of the file; a part may be empty.
   FilePart part{};
 };
 
-// Reads a rating file, plain or compressed, or standard input (the name "-"). Columns: user (the row), item
-// (the column), rating; further columns are ignored. They are separated by tabs, commas or runs of blanks,
-// as the first line decides (a tab before a comma before blanks). Blanks around a field are ignored, and
-// so are blank lines. The first line is a header, and skipped, when none of its first three fields is a
-// number.
+// Reads a rating file, plain or compressed, or standard input (the path "-"). Columns: user (the row), item
+// (the column), rating; further columns are ignored. The first line determines the separator: tabs, else
+// commas, else runs of blanks. Blanks around a field and blank lines are ignored. The first line is a header,
+// and skipped, if none of its first three fields is a number.
 //
-// User and item ids are integers from 0 to 2^64 - 1; rows and columns are their indices in `ids`, to which
-// new ids are added, so that files that are read with one RatingIds have the same rows and columns. The
-// matrix has as many rows and columns as there are ids after reading. Ratings are rounded to the nearest
-// float. Cells come in the order of the file; a cell that occurs twice is kept twice. Its warnings say where
-// the columns look like others: a header with other names, a first column that counts the lines, more
-// different ratings than items. Of several parts, the first has them.
+// User and item ids are integers from 0 to 2^64 - 1. Rows and columns are their indices in `ids`, to which
+// new ids are added, so that files read with one RatingIds have the same rows and columns. The matrix has as
+// many rows and columns as there are ids after reading. Ratings are rounded to the nearest float. Cells are
+// in file order; a cell that occurs twice is kept twice. Warnings report columns that look like others: a
+// header with other names, a first column that counts the lines, more different ratings than items. With
+// several parts, the first part has them.
 //
-// Throws FileError with line and column (of the line's byte) for: fewer or more fields than the first line
-// has (so that a file cut off in its last line is noticed, and a comma for a decimal point), an id that is no
-// integer, negative or above its limit, a rating that is no number, not finite or too large for a float, an
-// unknown separator, a file without ratings, and whatever LineReader reports. Throws OutOfMemory, with the
-// line.
+// Throws FileError with line and column (in bytes) for: fewer or more fields than in the first line (so that
+// a cut-off last line or a decimal comma is noticed), an id that is not an integer, is negative or above its
+// limit, a rating that is not a number, not finite or too large for a float, an unknown separator, a file
+// without ratings, and whatever LineReader reports. Throws OutOfMemory, with the line.
 LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,
                                            const RatingFileOptions& options = {});
 

@@ -11,7 +11,7 @@ namespace lapse::io {
 
 namespace {
 
-// log(1 + x) / x and (e^x - 1) / x, continuous at 0: they make the integral exact for exponents near 1.
+// log(1 + x) / x and (e^x - 1) / x, continuous at 0, keep the integral exact for exponents near 1.
 double log1p_ratio(double x) {
   return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - x / 2;
 }

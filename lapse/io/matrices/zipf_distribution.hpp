@@ -8,12 +8,12 @@
 
 namespace lapse::io {
 
-// P(k) proportional to k^-exponent for k in [1, n]. Drawn by rejection-inversion (Hoermann and Derflinger:
+// P(k) proportional to k^-exponent for k in [1, n]. Samples by rejection-inversion (Hoermann and Derflinger:
 // Rejection-inversion to generate variates from monotone discrete distributions, 1996): constant time and no
-// tables for any n. Immutable, so any number of threads may draw from one.
+// tables for any n. Immutable, so any number of threads may sample from one.
 class LAPSE_EXPORT ZipfDistribution {
  public:
-  // Throws UsageError unless n >= 1 and exponent > 0 and finite.
+  // Throws UsageError unless n >= 1 and exponent is finite and positive.
   ZipfDistribution(std::uint64_t n, double exponent);
 
   std::uint64_t operator()(RandomEngine& random) const;

@@ -2,7 +2,7 @@
 // order, one or two dimensions.
 //
 //   bytes  0-5    "\x93NUMPY"
-//   bytes  6-7    version: 1, 0 (versions 2 and 3 differ in the width of the next field alone: 4 bytes)
+//   bytes  6-7    version: 1, 0 (versions 2 and 3 differ only in the width of the next field: 4 bytes)
 //   bytes  8-9    length of the header that follows, little-endian
 //   bytes 10-...  "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", blanks, newline
 //                 up to a multiple of 64 bytes
@@ -35,7 +35,7 @@ constexpr std::string_view npy_descriptor() {
 constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 constexpr std::size_t kNpyAlignment = 64;
 
-// Lengths of the dimensions, one or two of them, slowest first.
+// Lengths of the one or two dimensions, slowest first.
 using NpyShape = std::vector<std::size_t>;
 
 }  // namespace lapse::io

@@ -97,7 +97,7 @@ class HeaderParser {
       if (result.ec != std::errc{}) fail("expected the lengths of the dimensions, integers from 0");
       rest_.remove_prefix(static_cast<std::size_t>(result.ptr - rest_.data()));
       shape.push_back(length);
-      // A tuple of one element has a comma behind it.
+      // A tuple of one element has a comma after it.
       if (!accept(",")) {
         if (shape.size() == 1) fail("expected ',' behind the only length");
         expect(")");

@@ -1,4 +1,4 @@
-// An array in a .npy file, read piece by piece.
+// Reads an array in a .npy file piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace lapse::io {
 // Every call may throw FileError. Used by one thread.
 class LAPSE_EXPORT NpyInput {
  public:
-  // Reads the header. Throws when the file cannot be read, is no .npy file of a known version, or has a
-  // header that is not exactly as the format requires.
+  // Reads the header. Throws if the file cannot be read, is not a .npy file of a known version, or its header
+  // is not exactly as the format requires.
   explicit NpyInput(std::string path);
 
   const std::string& path() const { return path_; }
-  // The type of the elements as the file has it: "<f4".
+  // The element type in the file's notation: "<f4".
   const std::string& descriptor() const { return descriptor_; }
   const NpyShape& shape() const { return shape_; }
   std::size_t columns() const { return shape_.size() == 2 ? shape_[1] : 1; }
 
-  // Before the first read: throws for another element type, Fortran order, not one or two dimensions, and
-  // another number of bytes than the shape needs.
+  // Call before the first read. Throws for another element type, Fortran order, other than one or two
+  // dimensions, and another number of bytes than the shape needs.
   void require(std::string_view descriptor, std::size_t element_bytes) const;
-  // The next bytes of the elements.
+  // Reads the next bytes of the elements.
   void read(void* destination, std::size_t bytes);
 
  private:

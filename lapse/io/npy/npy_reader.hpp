@@ -16,10 +16,10 @@ struct NpyArray {
   std::vector<T> values;  // in C order
 };
 
-// Reads a whole array of elements T. Throws FileError when the file cannot be read, is no .npy file of a
-// known version, has a header that is not exactly as the format requires, another element type, Fortran
-// order, not one or two dimensions, or another number of bytes than its shape needs. Nothing is allocated for
-// the shape in a header before the size of the file has confirmed it.
+// Reads a whole array of elements T. Throws FileError if the file cannot be read, is not a .npy file of a
+// known version, or has a header that is not exactly as the format requires, another element type, Fortran
+// order, other than one or two dimensions, or another number of bytes than its shape needs. Allocates nothing
+// for the shape in a header before the file's size has confirmed it.
 template <NpyElement T>
 NpyArray<T> read_npy(const std::string& path);
 

@@ -12,22 +12,22 @@
 
 namespace lapse::io {
 
-// What comes before the elements of an array of one or two dimensions.
+// The bytes before the elements of an array of one or two dimensions.
 LAPSE_EXPORT std::string npy_header(std::string_view descriptor, const NpyShape& shape);
 
 // Writes one array piece by piece, so that it is never in memory as a whole. The file appears under its name
 // when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used by one
-// thread. Every call may throw FileError with the reason of the operating system.
+// thread. Every call may throw FileError with the operating system's reason.
 template <NpyElement T>
 class NpyWriter {
  public:
-  // Creates the file, and reserves its bytes on the disk. Throws UsageError for a shape of other than one or
-  // two dimensions.
+  // Creates the file and reserves its bytes on the disk. Throws UsageError unless the shape has one or two
+  // dimensions.
   NpyWriter(std::string path, const NpyShape& shape);
 
-  // The next elements in C order. Throws UsageError when they are more than the shape has.
+  // Writes the next elements in C order. Throws UsageError if they exceed the shape.
   void append(std::span<const T> values);
-  // Throws UsageError when elements are missing.
+  // Throws UsageError if elements are missing.
   void close();
 
   const std::string& path() const { return file_.path(); }
@@ -37,7 +37,7 @@ class NpyWriter {
   OutputFile file_;
 };
 
-// Writes a whole array. Throws as NpyWriter does.
+// Writes a whole array. Throws what NpyWriter throws.
 template <NpyElement T>
 void write_npy(const std::string& path, const NpyShape& shape, std::span<const T> values) {
   NpyWriter<T> writer(path, shape);

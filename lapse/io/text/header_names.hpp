@@ -1,4 +1,4 @@
-// Names of columns in the first line of a file.
+// Column names in the first line of a file.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace lapse::io {
 
-// Whether the field is one of the names, which have small letters alone: "User_ID" is "userid". Quotes and
-// what joins words do not matter.
+// Whether the field is one of the names, which are in lower case: "User_ID" is "userid". Quotes and word
+// separators are ignored.
 bool is_header_name(std::string_view field, std::span<const std::string_view> names);
 
 }  // namespace lapse::io

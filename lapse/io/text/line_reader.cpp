@@ -13,7 +13,7 @@ namespace lapse::io {
 
 namespace {
 
-// Where part `index` of `count` begins: size * index / count, without overflow.
+// The begin of part `index` of `count`: size * index / count, without overflow.
 std::uint64_t part_begin(std::uint64_t size, std::uint64_t index, std::uint64_t count) {
   return size / count * index + size % count * index / count;
 }
@@ -50,7 +50,7 @@ void LineReader::begin_byte_range() {
   if (part_.index + 1 < part_.count) range_end_ = part_begin(size, part_.index + 1, part_.count);
   const std::uint64_t begin = part_begin(size, part_.index, part_.count);
   if (begin == 0) return;
-  // The line that holds the byte before the range belongs to a part before; it may end with that byte.
+  // The line with the byte before the range belongs to an earlier part; it may end with that byte.
   next_offset_ = range_begin_ = begin - 1;
   lines_before_.reset();
   try {
@@ -89,7 +89,7 @@ bool LineReader::is_in_part() const {
 }
 
 bool LineReader::read_line(std::string_view& line) {
-  std::size_t searched = 0;  // bytes behind begin_ that hold no line end
+  std::size_t searched = 0;  // bytes after begin_ without a line end
   for (;;) {
     const char* const start = buffer_.get() + begin_;
     const std::size_t available = end_ - begin_;

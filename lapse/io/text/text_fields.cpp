@@ -94,7 +94,7 @@ bool is_below_one(std::string_view number) {
   const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), end));
   std::string_view exponent_field = number.substr(std::min(end + 1, number.size()));
   if (exponent_field.starts_with('+')) exponent_field.remove_prefix(1);
-  std::int32_t exponent = 0;  // exponents that are no 32-bit numbers decide alone
+  std::int32_t exponent = 0;  // an exponent beyond 32 bits decides alone
   const auto result =
       std::from_chars(exponent_field.data(), exponent_field.data() + exponent_field.size(), exponent);
   if (result.ec == std::errc::result_out_of_range) return exponent_field.starts_with('-');

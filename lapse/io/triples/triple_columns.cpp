@@ -13,7 +13,7 @@ namespace lapse::io {
 
 namespace {
 
-// A graph with fewer relations may have as many as it likes.
+// A graph with fewer relations causes no warning.
 constexpr std::uint64_t kFewRelations = 10;
 
 constexpr std::array<std::string_view, 20> kColumnNames{
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 20> kColumnNames{
 constexpr std::array<std::string_view, 6> kRelationNames{"relation",  "relationid", "rel",
                                                          "predicate", "r",          "p"};
 
-// How many different ids the triples have in one of their columns.
+// How many different ids one column of the triples has.
 template <class Column>
 std::uint64_t different(std::span<const Triple> triples, std::uint64_t ids, Column column) {
   std::vector<bool> seen(ids);

@@ -1,4 +1,4 @@
-// Whether the columns of a triple file look like subject, relation and object.
+// Checks whether the columns of a triple file look like subject, relation and object.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace lapse::io {
 
-// Of the first line of a file, split into its fields: a warning where they are names of columns, not of a
-// triple; else empty.
+// For the fields of a file's first line: a warning if they are column names rather than a triple; otherwise
+// empty.
 std::string header_warning(const NamedTriple& first);
 
-// Of the triples of a graph with so many entities and relations: a warning where nearly as many names are
-// relations as are entities; else empty.
+// For the triples of a graph with `entities` entities and `relations` relations: a warning if nearly as many
+// names are relations as are entities; otherwise empty.
 LAPSE_EXPORT std::string relation_warning(std::span<const Triple> triples, std::uint64_t entities,
                                           std::uint64_t relations);
 

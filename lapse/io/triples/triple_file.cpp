@@ -15,7 +15,7 @@ Separator separator_of(std::string_view line) {
   return line.find('\t') != std::string_view::npos ? Separator::tab : Separator::blanks;
 }
 
-// Notes an unknown name.
+// Records an unknown name.
 void note(UnknownNames& unknown, const LineReader& lines, std::string_view name) {
   if (unknown.count++ == 0) {
     unknown.name = name;

@@ -1,4 +1,4 @@
-// Triple files: one fact a line, `subject<TAB>relation<TAB>object`, as used for knowledge graphs (FB15k,
+// Triple files: one fact per line, `subject<TAB>relation<TAB>object`, as used for knowledge graphs (FB15k,
 // WN18RR, Wikidata5M).
 #pragma once
 
@@ -32,23 +32,23 @@ struct NamedTriple {
   std::string_view object;
 };
 
-// Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as
-// the first line decides (tabs if it has one). Between tabs, names may contain blanks; blanks around a name
-// do not belong to it. Blank lines are ignored. Used by one thread.
+// Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as the
+// first line determines (tabs if it has one). Between tabs, names may contain blanks; blanks around a name do
+// not belong to it. Ignores blank lines. Used by one thread.
 class LAPSE_EXPORT TripleReader {
  public:
-  // Throws as LineReader does.
+  // Throws what LineReader throws.
   explicit TripleReader(const Input& input, FilePart part = {});
 
-  // Gives the next triple of the part; false at the end. The views are valid until the next call. Throws
-  // FileError with line and column for another number of fields than three, an empty name, and whatever
-  // LineReader reports.
+  // Sets `triple` to the part's next triple, with views valid until the next call; returns false at the end.
+  // Throws FileError with line and column for other than three fields, an empty name, and whatever LineReader
+  // reports.
   bool next(NamedTriple& triple);
 
-  // The first line of the file where it looks like names of columns, as a message; else empty.
+  // A message with the file's first line if that looks like column names; otherwise empty.
   const std::string& header_warning() const { return header_warning_; }
 
-  // The reader, which reports the position of the fields that next gave last.
+  // The reader, which reports the position of the fields that next returned last.
   const LineReader& lines() const { return lines_; }
 
  private:
@@ -56,18 +56,18 @@ class LAPSE_EXPORT TripleReader {
 
   LineReader lines_;
   std::string_view line_;
-  std::optional<Separator> separator_;  // none before the first line
-  bool is_before_first_;                // no triple of the file was read
+  std::optional<Separator> separator_;  // nullopt before the first line
+  bool is_before_first_;                // no triple of the file has been read
   std::string header_warning_;
 };
 
-// How names become ids: the vocabulary is frozen, or it grows.
+// How names become ids: by a frozen or a growing vocabulary.
 class NameIds {
  public:
   // Names that the vocabulary lacks have no id.
   static NameIds frozen(const Vocabulary& vocabulary) { return {&vocabulary, nullptr, 0}; }
-  // Names that the vocabulary lacks get the next id; each occurrence raises the count. With 0 occurrences,
-  // names that no other file has keep the count 0, and are sorted behind all others.
+  // Names that the vocabulary lacks get the next id; each occurrence adds `occurrences` to the count. With 0,
+  // names that occur in no other file keep the count 0 and are sorted last.
   static NameIds growing(Vocabulary& vocabulary, std::uint64_t occurrences = 1) {
     return {&vocabulary, &vocabulary, occurrences};
   }
@@ -81,7 +81,7 @@ class NameIds {
       : vocabulary_(vocabulary), grown_(grown), occurrences_(occurrences) {}
 
   const Vocabulary* vocabulary_;
-  Vocabulary* grown_;  // none: frozen
+  Vocabulary* grown_;  // null: frozen
   std::uint64_t occurrences_;
 };
 
@@ -94,31 +94,31 @@ struct LAPSE_EXPORT UnknownNames {
   std::uint64_t line = 0;
   std::uint64_t column = 0;
 
-  // The error for callers who do not accept them, such as "test.txt:7:9: unknown relation '_likes' (3 in
+  // The error for callers that do not accept them, such as "test.txt:7:9: unknown relation '_likes' (3 in
   // all)". `what`: entity, relation, ...
   FileError error(std::string_view what) const;
 };
 
 struct TripleFile {
-  std::vector<Triple> triples;  // whose names are all known, in the order of the file
+  std::vector<Triple> triples;  // only those with known names, in file order
   std::uint64_t left_out = 0;   // triples with an unknown name
   UnknownNames unknown_entities;
   UnknownNames unknown_relations;
-  std::string warning;  // what the user of the file should know: a first line of names of columns; else empty
+  std::string warning;  // what the file's user should know: the first line has column names; otherwise empty
 };
 
-// Reads triples of ids. A triple with an unknown name is left out and reported; the caller decides. Its names
-// are not added to growing vocabularies when its relation is unknown. Throws as TripleReader does. A file
-// without triples gives none.
+// Reads triples as ids. Leaves out and reports a triple with an unknown name; the caller decides. Does not
+// add its names to growing vocabularies if its relation is unknown. Throws what TripleReader throws. A file
+// may be empty.
 LAPSE_EXPORT TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
                                      FilePart part = {});
 
-// Reads triples of numbers, in the same format. Throws as TripleReader does, and FileError with line and
-// column for a field that is no integer from 0 to max_entity, or max_relation.
+// Reads triples of numbers, in the same format. Throws what TripleReader throws, and FileError with line and
+// column for a field that is not an integer from 0 to max_entity or max_relation.
 LAPSE_EXPORT std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entity,
                                                  Vocabulary::Id max_relation, FilePart part = {});
 
-// Replaces ids: entity e by entity_ids[e], relation r by relation_ids[r] (Vocabulary::translation_to). Throws
+// Replaces entity e by entity_ids[e] and relation r by relation_ids[r] (Vocabulary::translation_to). Throws
 // UsageError for an id without a replacement.
 LAPSE_EXPORT void translate(std::vector<Triple>& triples, const std::vector<Vocabulary::Id>& entity_ids,
                             const std::vector<Vocabulary::Id>& relation_ids);

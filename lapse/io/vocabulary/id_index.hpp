@@ -1,4 +1,4 @@
-// The ids of a data file as indices without gaps.
+// Maps a data file's ids to indices without gaps.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace lapse::io {
 
-// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for
-// each of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
+// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes per id,
+// whatever its value, and temporarily twice as much while growing. Used by one thread.
 class LAPSE_EXPORT IdIndex {
  public:
   using Index = std::uint32_t;
   static constexpr std::size_t kMaxIds = 0xffffffff;
 
-  // The index of the id; an id that has none gets the next. Throws UsageError above kMaxIds.
+  // The index of the id; a new id gets the next one. Throws UsageError above kMaxIds.
   Index add(std::uint64_t id);
 
   // By index.
   const std::vector<std::uint64_t>& ids() const { return ids_; }
   std::size_t size() const { return ids_.size(); }
 
-  // Numbers the ids anew, in ascending order, so that the indices depend on the set of ids alone. Returns the
-  // new index of each old one.
+  // Renumbers the ids in ascending order, so that the indices depend only on the set of ids. Returns the new
+  // index of each old one.
   std::vector<Index> sort();
 
  private:
@@ -38,7 +38,7 @@ class LAPSE_EXPORT IdIndex {
 
   std::vector<std::uint64_t> ids_;
   std::vector<Index> slots_;  // hash table of indices, a power of two, at most three quarters in use
-  Index last_ = 0;            // given last: many files are sorted by one of their ids
+  Index last_ = 0;            // returned last: many files are sorted by one of their ids
 };
 
 }  // namespace lapse::io

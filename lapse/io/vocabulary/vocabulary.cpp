@@ -21,7 +21,7 @@ std::uint32_t hash_of(std::string_view name) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
 }
 
-// The first eight bytes as a number, in the order of names; shorter names are filled up with zeros.
+// The first eight bytes as a number with the order of names; shorter names are padded with zeros.
 std::uint64_t start_of(std::string_view name) {
   std::uint64_t start = 0;
   for (std::size_t i = 0; i < sizeof(start); ++i) {
@@ -92,7 +92,7 @@ void Vocabulary::grow() {
 }
 
 Vocabulary Vocabulary::sorted() const {
-  // Most comparisons end at count and start, without reading the names, which are far apart in memory.
+  // Most comparisons end at count and start, without reading the names, which are scattered in memory.
   struct Entry {
     std::uint64_t count;
     std::uint64_t start;

@@ -1,4 +1,4 @@
-// Names as numbers.
+// Maps names to numbers.
 #pragma once
 
 #include <cstddef>
@@ -13,49 +13,48 @@
 
 namespace lapse::io {
 
-// Maps names to the ids 0 to size() - 1 and back, and counts how often each occurs. Ids are given in the
+// Maps names to the ids 0 to size() - 1 and back, and counts how often each occurs. Ids are assigned in the
 // order in which names are first added and never change.
 //
 // All characters are stored in one string, found through an open-addressing hash table of ids: no heap object
-// per name or lookup. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
+// per name or search. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
 // grow. Any number of threads may read a vocabulary that no thread changes.
 class LAPSE_EXPORT Vocabulary {
  public:
   using Id = std::uint32_t;
 
-  // The id of a name, which gets the next one if it is new; `occurrences` are added to its count. Throws
-  // UsageError when the name is empty or all ids are given.
+  // The id of a name; a new name gets the next one. Adds `occurrences` to its count. Throws UsageError if the
+  // name is empty or no ids are left.
   Id add(std::string_view name, std::uint64_t occurrences = 1);
 
   std::optional<Id> find(std::string_view name) const;
 
-  // Valid until the next add(). Throws UsageError for an id that was not given.
+  // Valid until the next add(). Throws UsageError for an unassigned id.
   std::string_view name(Id id) const;
   std::uint64_t count(Id id) const;
 
   std::size_t size() const { return counts_.size(); }
   bool empty() const { return counts_.empty(); }
 
-  // The same names and counts, numbered by descending count, equal counts by the bytes of the name: an order
-  // that depends on names and counts alone. The arrays of the result have no room to spare.
+  // The same names and counts, numbered by descending count, equal counts by the bytes of the name, so the
+  // order depends only on names and counts. The arrays of the result have no spare capacity.
   Vocabulary sorted() const;
 
-  // For each name of this vocabulary, in the order of its ids, the id in another one. Throws UsageError,
-  // naming the first, when the other lacks names.
+  // The ids in `other` of this vocabulary's names, in the order of this vocabulary's ids. Throws UsageError,
+  // naming the first missing name, if `other` lacks names.
   std::vector<Id> translation_to(const Vocabulary& other) const;
 
-  // Names with counts in the order of ids: for each the count (64 bits), the length (32 bits), the
-  // characters.
+  // Names with counts in id order: for each the count (64 bits), the length (32 bits), the characters.
   std::vector<std::byte> to_bytes() const;
-  // Adds what to_bytes gave. Throws ProtocolError when the bytes are damaged; names before the damage may
+  // Adds the names of to_bytes. Throws ProtocolError if the bytes are damaged; names before the damage may
   // have been added.
   void add_bytes(std::span<const std::byte> bytes);
 
-  // Memory that names, counts and hash table occupy.
+  // Memory of names, counts and hash table.
   std::size_t memory_bytes() const;
 
  private:
-  // A name's id (kFree: no name) and half of its hash, which spares most comparisons with other names.
+  // A name's id (kFree: no name) and half of its hash, which avoids most comparisons with other names.
   struct Slot {
     std::uint32_t hash = 0;
     Id id = kFree;
@@ -67,7 +66,7 @@ class LAPSE_EXPORT Vocabulary {
   std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
   void grow();
 
-  std::vector<char> characters_;          // of all names, one behind the other
+  std::vector<char> characters_;          // of all names, concatenated
   std::vector<std::uint64_t> name_ends_;  // in characters_
   std::vector<std::uint64_t> counts_;
   std::vector<Slot> slots_;  // a power of two of them, at most three quarters in use

@@ -16,7 +16,7 @@ namespace lapse::io {
 
 namespace {
 
-constexpr std::size_t kMaxNameBytes = LineReader::kMaxLineBytes - 32;  // leaves room for the count
+constexpr std::size_t kMaxNameBytes = LineReader::kMaxLineBytes - 32;  // leaves space for the count
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
 constexpr std::string_view kForbidden{"\t\n\r\0", 4};
 

@@ -37,13 +37,13 @@ std::size_t machine_bytes() {
 }
 
 std::size_t left_in_group(const std::string& folder, const char* limit_file, const char* used_file) {
-  const auto limit = number_in(folder + limit_file);  // A word where there is no limit.
+  const auto limit = number_in(folder + limit_file);  // The file has a word if there is no limit.
   const auto used = number_in(folder + used_file);
   if (!limit || !used) return kUnlimited;
   return *limit > *used ? *limit - *used : 0;
 }
 
-// The process's group and all groups around it, in either version: lines of /proc/self/cgroup are
+// The process's group and all enclosing groups, in either version: lines of /proc/self/cgroup are
 // `number:controllers:path`, without controllers in version 2. Within a namespace the path is "/".
 std::size_t control_group_bytes() {
   std::size_t least = kUnlimited;
@@ -68,7 +68,7 @@ std::size_t control_group_bytes() {
   return least;
 }
 
-// What a limit of the process leaves, beside what the given field of /proc/self/statm counts.
+// The bytes that a limit of the process leaves; the usage is in that field of /proc/self/statm.
 template <class Resource>
 std::size_t left_by_limit(Resource resource, std::size_t field) {
   rlimit limit{};

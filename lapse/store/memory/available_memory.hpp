@@ -9,25 +9,26 @@ namespace lapse {
 
 struct AvailableMemory {
   std::size_t bytes;
-  std::string_view bound;  // what leaves no more, for messages
+  std::string_view bound;  // the limiting resource, for messages
 
-  // "<bound> leaves <so much>", for errors.
+  // "<bound> leaves <amount>", for errors.
   std::string to_text() const;
 };
 
-// The smallest of what the machine has available (/proc/meminfo), what the control group still allows, and
-// what the process's own limits of addresses and data leave (ulimit -v, ulimit -d). `sharers` processes
-// divide what the machine and the control group have; a process's limits are its own.
+// The smallest of the machine's available memory (/proc/meminfo), what the control group still allows, and
+// what the process's own address and data limits leave (ulimit -v, ulimit -d). `sharers` processes divide the
+// machine's and the control group's memory; a process's limits are its own.
 AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
-// As available_memory, for memory that this process has mapped already, such as memory that it shares.
+// Like available_memory, for memory that this process has already mapped, such as shared memory.
 AvailableMemory available_for_mapped_memory(std::size_t sharers);
-// What the process may still map.
+// The bytes that the process may still map.
 AvailableMemory available_addresses();
 
-// How much a process may map at all (ulimit -v), also what it has mapped; without a limit the largest number.
+// How much a process may map in total (ulimit -v), including existing mappings; the largest number if
+// unlimited.
 std::size_t address_limit_bytes();
-// Whether each mapping counts against a limit (ulimit -v), also where it is not used.
+// Whether each mapping counts against a limit (ulimit -v), even if unused.
 bool addresses_are_limited();
 
 }  // namespace lapse

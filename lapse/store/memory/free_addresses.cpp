@@ -11,9 +11,9 @@ namespace lapse {
 
 namespace {
 
-// Addresses of less than 32 bits are wanted by code that cannot have others.
+// Leave addresses below 2^36 to code that needs short addresses.
 constexpr std::uint64_t kLowest = std::uint64_t{1} << 36;
-// The kernel's own pages, which are mapped into every process, are above.
+// The kernel's own pages, mapped into every process, are above.
 constexpr std::uint64_t kHighest = std::uint64_t{1} << 47;
 
 struct UsedRange {
@@ -22,7 +22,7 @@ struct UsedRange {
   bool is_claimed;
 };
 
-// Between two used ranges; whether those are claimed.
+// A gap between two used ranges, and whether those are claimed.
 struct AddressGap {
   std::uint64_t begin;
   std::uint64_t end;
@@ -36,7 +36,7 @@ struct AddressGap {
     return bytes + others * (bytes / 2 + kHugePageBytes) + 2 * kHugePageBytes;
   }
 
-  // Leaves something at either end of the gap, for a page beside the range.
+  // Leaves space at either end of the gap for a page beside the range.
   std::uint64_t place(std::uint64_t bytes) const {
     const std::uint64_t wanted = is_after_claimed    ? begin + kHugePageBytes
                                  : is_before_claimed ? end - 1 - bytes
@@ -70,7 +70,7 @@ std::optional<std::uintptr_t> find_free_addresses(std::istream& maps, std::span<
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
   std::optional<AddressGap> largest;
-  UsedRange last{kLowest, kLowest, false};  // of those so far, the one that ends last
+  UsedRange last{kLowest, kLowest, false};  // of those so far, the one with the greatest end
   for (const UsedRange& range : used) {
     if (range.begin > last.end) {
       const AddressGap gap{last.end, range.begin, last.is_claimed, range.is_claimed};

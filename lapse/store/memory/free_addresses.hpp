@@ -1,4 +1,4 @@
-// A part of the process's address space that nothing uses.
+// An unused part of the process's address space.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ struct AddressRange {
   std::uintptr_t end;
 };
 
-// `maps`: the contents of /proc/self/maps; `claimed`: ranges that the caller keeps free of others, mapped
-// or not, in any order. Returns the begin of a range of `bytes` addresses, at a boundary of huge pages, that
-// is in none of them; nothing when it fits nowhere. It is in the largest gap where it fits: beside a claimed
-// range, else in the middle. So claimed ranges lie close together, far from the heap and from what the
-// kernel places; between them and other mappings at least half of `bytes` is left free.
+// `maps`: the contents of /proc/self/maps; `claimed`: ranges that the caller reserves, mapped or not, in any
+// order. Returns the start of `bytes` free addresses outside all of them, aligned to huge pages; nullopt if
+// they fit nowhere. Chooses the largest gap where they fit: next to a claimed range if it borders one,
+// otherwise in the middle. So claimed ranges lie close together, far from the heap and from the kernel's
+// placements, with at least half of `bytes` left free between them and other mappings.
 std::optional<std::uintptr_t> find_free_addresses(std::istream& maps, std::span<const AddressRange> claimed,
                                                   std::size_t bytes);
 

@@ -1,4 +1,4 @@
-// The released slots of one size, kept in the slots themselves.
+// The released slots of one size, listed in the slots themselves.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace lapse {
 
-// A stack. The slot at its head is a node: its first four bytes name the next node, the others name the slots
-// that were released after it, as many as there is room for. So free slots cost no memory, and while slots
-// are taken in turn the following ones are known early enough to be prefetched.
+// A stack. The slot at its head is a node: its first four bytes name the next node, the rest names as many
+// slots released after it as fit. So free slots cost no memory, and the slots to be taken next are known
+// early enough to prefetch them.
 //
 // Thread safety: none. `address` gives the memory of a slot, at least 16 bytes.
 class FreeSlots {
@@ -32,12 +32,12 @@ class FreeSlots {
     count_ = 0;
   }
 
-  // Not when empty.
+  // Requires a non-empty stack.
   template <class Address>
   std::uint32_t pop(Address&& address) {
     std::uint32_t slot = node_;
     if (count_ == 0) {
-      // All nodes but the first are full.
+      // All nodes except the first are full.
       std::memcpy(&node_, address(slot), sizeof node_);
       count_ = node_ == kNone ? 0 : room_;
       for (std::uint32_t ahead = 1; ahead < kAhead && ahead <= count_; ++ahead) prefetch_at(address, ahead);
@@ -57,8 +57,8 @@ class FreeSlots {
   std::byte* number(Address&& address, std::uint32_t at) const {
     return address(node_) + (1 + std::size_t{at}) * sizeof(std::uint32_t);
   }
-  // The slot that will be taken by the pop so many after the last one, or the node when it will be the node.
-  // (Inlined always: GCC 12 drops calls of a function that does nothing but prefetch.)
+  // Prefetches the slot that the `ahead`-th pop from now takes, or the node if that is the slot. (Always
+  // inlined: GCC 12 drops calls of a function that only prefetches.)
   template <class Address>
   [[gnu::always_inline]] void prefetch_at(Address&& address, std::uint32_t ahead) const {
     std::uint32_t soon = node_;

@@ -17,12 +17,12 @@ namespace lapse {
 
 namespace {
 
-// At these addresses and no others; false when something is there or the limit is reached.
+// Maps exactly these addresses; false if they are in use or the limit is reached.
 bool map_at(std::byte* begin, std::size_t bytes, int protection) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* const mapping = mmap(begin, bytes, protection, kFlags, -1, 0);
   if (mapping == begin) return true;
-  // A kernel before 4.17 takes the address for a hint.
+  // A kernel before 4.17 treats the address as a hint.
   if (mapping != MAP_FAILED) munmap(mapping, bytes);
   return false;
 }
@@ -31,7 +31,7 @@ using ClaimedRanges = std::vector<AddressRange>;
 
 class GrowingRegion : public Region {
  public:
-  // `bytes`, `claimed_bytes` and what is committed are multiples of `page`.
+  // `bytes`, `claimed_bytes` and the committed sizes are multiples of `page`.
   GrowingRegion(std::byte* base, std::size_t bytes, std::size_t claimed_bytes, std::size_t page)
       : base_(base), bytes_(bytes), claimed_bytes_(claimed_bytes), page_(page) {}
   ~GrowingRegion() override {
@@ -44,7 +44,7 @@ class GrowingRegion : public Region {
   GrowingRegion(const GrowingRegion&) = delete;
   GrowingRegion& operator=(const GrowingRegion&) = delete;
 
-  // Takes the pages around the range and adds all to `claimed`. False when something is there by now.
+  // Maps the pages around the range and adds all to `claimed`. False if the addresses are in use by now.
   bool claim(const std::shared_ptr<ClaimedRanges>& claimed) {
     std::byte* const end = base_ + claimed_bytes_;
     if (!map_at(base_ - page_, page_, PROT_NONE)) return false;
@@ -83,7 +83,7 @@ class GrowingRegion : public Region {
   std::size_t claimed_bytes_;
   std::size_t page_;
   std::size_t mapped_ = 0;                  // from the base on
-  std::shared_ptr<ClaimedRanges> claimed_;  // of all regions; none: this one has claimed nothing
+  std::shared_ptr<ClaimedRanges> claimed_;  // of all regions; null: this one has claimed nothing
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Memory of a process whose address space is limited (ulimit -v).
+// Memory of a process with limited address space (ulimit -v).
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace lapse {
 
-// Gives out regions that take addresses only as they are committed. A mapping counts against the limit of the
-// address space as a whole, used or not: regions for as much as could ever be needed would leave none for the
-// second table. So a region claims a range, maps a page before and a page behind it, and the range itself
-// piece by piece. No region of the same allocator is placed in a claimed range. Nothing keeps other mappings
-// out of it, but the kernel begins at the ends of the gap that the ranges are in the middle of. A commit
-// whose addresses are taken nevertheless returns false, and nothing is overwritten.
+// Provides regions that take addresses only as they are committed. A whole mapping counts against the limit,
+// used or not: reserving the maximum for each region would leave no addresses for a second table. So a region
+// claims a range, maps one page before and one after it, and maps the range itself piece by piece. The
+// allocator places no other region in a claimed range. Other mappings could still be placed there, although
+// the kernel starts at the ends of the gap, and the ranges are in its middle. Then a commit of those
+// addresses returns false, and nothing is overwritten.
 //
-// A region claims no more addresses than the limit allows at the time; commits beyond return false.
-// Where no unused range can be found, regions are as those of PrivateRegionAllocator.
+// A region claims no more addresses than the limit allows at the time; commits beyond return false. If no
+// unused range is found, regions are like those of PrivateRegionAllocator.
 //
-// The regions may outlive the allocator. It and they are made and destroyed by one thread at a time.
+// The regions may outlive the allocator. One thread at a time creates and destroys it and them.
 class GrowingRegionAllocator : public RegionAllocator {
  public:
   std::unique_ptr<Region> reserve(std::size_t bytes) override;

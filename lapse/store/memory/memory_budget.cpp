@@ -26,7 +26,7 @@ class MemoryBudget::Account {
     if (unchecked_->bytes >= kCheckBytes) check_machine(bytes);
     committed_bytes_ += bytes;
   }
-  // What was charged could not be committed. Throws the reason where it is seen.
+  // Returns charged bytes that could not be committed. Throws if the machine lacks memory.
   void refund(std::uint64_t bytes) {
     committed_bytes_ -= bytes;
     check_machine(bytes);
@@ -34,7 +34,7 @@ class MemoryBudget::Account {
   const std::string& owner_label() const { return owner_label_; }
 
  private:
-  // Reading the available memory costs as much as committing a quarter of a megabyte.
+  // Reading the available memory costs as much as committing 256 KiB.
   static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
 
   void check_machine(std::uint64_t bytes) {

@@ -1,4 +1,4 @@
-// A bound on the memory of what grows while it is used.
+// A bound on the memory of growing structures.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace lapse {
 
-// Bytes that budgets have committed since one of them last read how much memory is left. The budgets of a
-// server share them: many small tables take as much as a large one.
+// Bytes that budgets have committed since one of them last read the available memory. A server's budgets
+// share it: many small tables take as much as a large one.
 struct UncheckedMemory {
   std::uint64_t bytes = 0;
 };
 
-// Gives out regions that together commit at most `limit_bytes`, and nothing while the machine (or what the
-// process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason,
-// long before the machine swaps or the kernel kills.
+// Provides regions that together commit at most `limit_bytes`, and nothing while the machine (or the part
+// that the process may use) has less than about kReserveBytes left: commit throws OutOfMemory with the
+// reason, long before the machine swaps or the kernel kills the process.
 //
-// Thread safety: as the regions of `inner`; the regions of budgets that share an UncheckedMemory are used by
-// one thread at a time.
+// Thread safety: like the regions of `inner`; one thread at a time uses the regions of budgets that share an
+// UncheckedMemory.
 class MemoryBudget : public RegionAllocator {
  public:
   static constexpr std::uint64_t kReserveBytes = std::uint64_t{128} << 20;
 
-  // The owner label begins the messages of errors: "table 'x' on rank 3".
+  // `owner_label` begins error messages: "table 'x' on rank 3".
   MemoryBudget(RegionAllocator& inner, std::string owner_label, std::optional<std::uint64_t> limit_bytes,
                std::shared_ptr<UncheckedMemory> unchecked = std::make_shared<UncheckedMemory>());
 

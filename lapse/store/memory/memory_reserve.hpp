@@ -1,4 +1,4 @@
-// Memory that is left free by what a rank can do without.
+// Keeps memory free by declining optional uses.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace lapse {
 
-// Whether more memory may be taken for something that can be declined, such as a copy of a value: not while
-// the machine (or what the process may use of it) has less than MemoryBudget::kReserveBytes left. What cannot
-// be declined, such as a message, finds memory then. The tables of a rank share one: many tables that grow a
+// Decides whether more memory may be taken for something optional, such as a replica: not while the machine
+// (or the part that the process may use) has less than MemoryBudget::kReserveBytes left, so that mandatory
+// uses, such as messages, find memory. The tables of a rank share one MemoryReserve: many tables that grow a
 // little leave as much as one that grows much.
 //
 // Thread safety: one thread at a time.
@@ -17,16 +17,16 @@ class MemoryReserve {
  public:
   static constexpr std::uint64_t kCheckBytes = MemoryBudget::kReserveBytes / 16;
 
-  // `grown_bytes`: what the caller has taken for it since its last call. Asks the system each time that all
-  // callers together have taken kCheckBytes. Where too little was left it allows nothing, and asks again once
-  // in kRefusalsPerCheck calls.
+  // `grown_bytes`: what the caller has taken since its last call. Asks the system whenever all callers
+  // together have taken kCheckBytes. If too little was left, allows nothing and asks again every
+  // kRefusalsPerCheck calls.
   bool allows(std::uint64_t grown_bytes) {
     unchecked_bytes_ += grown_bytes;
     if (unchecked_bytes_ < kCheckBytes) [[likely]]
       return true;
     return check();
   }
-  // Taken since the system was asked with success.
+  // Bytes taken since the system was last asked successfully.
   std::uint64_t unchecked_bytes() const { return unchecked_bytes_; }
 
  private:

@@ -43,7 +43,7 @@ class PrivateRegion : public Region {
 }  // namespace
 
 void advise_huge_pages(std::byte* begin, std::size_t bytes) {
-  // A request: where the kernel does not grant it, small pages do.
+  // A request: if the kernel does not grant it, small pages suffice.
   if (bytes >= kHugePageBytes) madvise(begin, bytes, MADV_HUGEPAGE);
 }
 

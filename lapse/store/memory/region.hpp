@@ -1,4 +1,4 @@
-// Memory for slot words and slabs: reserved once as addresses, committed piece by piece.
+// Memory for slot words and slabs: addresses are reserved once, memory is committed piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace lapse {
 
-// A range of addresses that never moves and is given back when the object dies. Committed bytes are zero.
+// A range of addresses that never moves and is released by the destructor. Committed bytes are zero.
 class Region {
  public:
   virtual ~Region() = default;
   virtual std::byte* base() const = 0;
   virtual std::size_t capacity_bytes() const = 0;
-  // Makes [offset, offset + bytes) usable; offset and bytes are multiples of the page size, or bytes ends at
-  // the capacity. False, not a signal, when the memory is not there.
+  // Makes [offset, offset + bytes) usable. offset and bytes are multiples of the page size, or bytes ends at
+  // the capacity. Returns false, without a signal, if out of memory.
   virtual bool commit(std::size_t offset, std::size_t bytes) = 0;
 };
 
-// Where a store gets its regions from. The store has no other source of memory.
+// The source of a store's regions, and its only source of memory.
 class RegionAllocator {
  public:
   virtual ~RegionAllocator() = default;
-  // Null when the address space is not there.
+  // Null if there is not enough address space.
   virtual std::unique_ptr<Region> reserve(std::size_t bytes) = 0;
-  // The owner label: the user of the memory, for the messages of errors.
+  // The owner label: the user of the memory, for error messages.
   virtual std::string whose() const { return "a table"; }
 };
 
@@ -44,17 +44,17 @@ class LabelledRegions : public RegionAllocator {
   std::string owner_label_;
 };
 
-// Ranges of at least this size ask for huge pages. They avoid most page-table misses when keys are drawn at
-// random from a large table.
+// Requests huge pages for ranges of at least this size. They avoid most page-table misses of random accesses
+// to a large table.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
 
-// A part of memory that its owner maps, such as the memory that the ranks of a domain share. `base`, at a
-// page boundary, stays mapped as long as the region is used, and reads as zero until it is written to.
-// Committing takes pages of the underlying memory, such as a file system in memory.
+// A part of memory that its owner maps, such as memory shared by the ranks of a domain. `base` is
+// page-aligned, stays mapped while the region is used, and reads as zero until written. Committing takes
+// pages of the underlying memory, such as a file system in memory.
 class MappedRegion : public Region {
  public:
-  // `free_bytes` returns how much memory is left where the kernel cannot report it.
+  // `free_bytes` returns how much memory is left if the kernel cannot report it.
   MappedRegion(std::byte* base, std::size_t bytes, std::function<std::size_t()> free_bytes)
       : base_(base), bytes_(bytes), free_bytes_(std::move(free_bytes)) {}
 
@@ -68,7 +68,7 @@ class MappedRegion : public Region {
   std::function<std::size_t()> free_bytes_;
 };
 
-// Memory of this process alone.
+// Memory of this process only.
 class PrivateRegionAllocator : public RegionAllocator {
  public:
   std::unique_ptr<Region> reserve(std::size_t bytes) override;

@@ -16,7 +16,7 @@ constexpr std::size_t kSmallSlab = std::size_t{64} << 10;
 constexpr std::size_t kLargeSlab = std::size_t{2} << 20;
 // No slot has this number.
 constexpr std::uint32_t kMaxUnits = std::numeric_limits<std::uint32_t>::max();
-// Beyond this much memory slabs are large: at most one eighth is ever committed in vain.
+// Slabs are large beyond this much memory: at most one eighth is committed in vain.
 constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
@@ -64,7 +64,7 @@ void SlabAllocator::try_commit_for(std::uint64_t units) {
   try {
     if (try_commit_up_to(std::min(used_units_ + units, max_units_))) return;
   } catch (const OutOfMemory&) {
-    // As where the region only says that there is none.
+    // Treated like a commit that returned false.
   }
   refused_ = 1;
 }
@@ -93,7 +93,7 @@ bool SlabAllocator::has_room(std::uint64_t units) {
   if (units > max_units_) return false;
   if (units * unit_bytes_ <= committed_bytes()) return true;
   const bool asks = refused_ % kRefusalsPerTry == 0;
-  ++refused_;  // also where the region throws
+  ++refused_;  // also if the region throws
   if (!asks || !try_commit_up_to(units)) return false;
   refused_ = 0;
   return true;
@@ -101,7 +101,7 @@ bool SlabAllocator::has_room(std::uint64_t units) {
 
 std::optional<std::uint32_t> SlabAllocator::allocate_if_room(std::uint32_t units) {
   FreeSlots& free = free_slots(units);
-  // A released slot has its memory; promised slots need theirs beside it.
+  // A released slot has its memory; promised slots need theirs in addition.
   const bool may_lack_room = free.empty() || promised_units_ != 0;
   const std::uint64_t used = free.empty() ? used_units_ : in_use_;
   if (may_lack_room && !has_room(used + promised_units_ + units)) return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// Adagrad as the library runs it: its name, its checks and the first state of a value.
+// Adagrad as the library runs it: with its name, checks and initial state.
 struct AdagradRule : Adagrad {
   using Parameters = Adagrad;
 
@@ -27,7 +27,7 @@ struct AdagradRule : Adagrad {
   }
 };
 
-// RowwiseAdagrad as the library runs it: its name, its checks and the first state of a value.
+// RowwiseAdagrad as the library runs it: with its name, checks and initial state.
 struct RowwiseAdagradRule : RowwiseAdagrad {
   using Parameters = RowwiseAdagrad;
 

@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// Adam as the library runs it: its name, its checks and the first state of a value.
+// Adam as the library runs it: with its name, checks and initial state.
 struct AdamRule : Adam {
   using Parameters = Adam;
 

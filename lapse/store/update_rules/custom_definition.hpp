@@ -1,4 +1,4 @@
-// A rule of the application behind the interface of all rules.
+// A rule of the application as a RuleDefinition.
 #pragma once
 
 #include <string>

@@ -15,17 +15,18 @@
 
 namespace lapse {
 
-// What a type R must offer to be an update rule for elements of type T. All functions are const and called by
+// Requirements on a type R as an update rule for elements of type T. All functions are const and called by
 // several threads at once, for different values. They run under the key's latch: they must not block and must
-// not call the server. What apply or initialise throws reaches the caller; what it wrote until then stays.
+// not call the server. Exceptions of apply and initialise propagate to the caller; what they wrote before
+// stays.
 //
 //     name()                              the rule with its parameters; compared across ranks
-//     state_elements(length)              elements of state beside a value of that length; always the same
+//     state_elements(length)              elements of state for a value of that length; always the same
 //     initialise(value, state)            writes the whole state that belongs to a value which was just
 //                                         initialised or set; the state's memory is undefined before
 //     apply(value, state, update, scale)  one push; scale is the push's learning-rate scale, 1 by default
 //     merge()                             optional: a Merge; without it Merge::gradient
-//     merge(sum, count)                   optional, for Merge::gradient: makes of the sum of gradients the
+//     merge(sum, count)                   optional, for Merge::gradient: turns the sum of gradients into the
 //                                         update of the one apply that stands for all `count` of them;
 //                                         without it, the sum is that update
 template <class R, class T>
@@ -38,8 +39,8 @@ concept CustomRule = Element<T> && std::copy_constructible<R> &&
   rule.apply(value, state, constant, scale);
 };
 
-// A custom rule without its type: what the library calls. The first argument is always `rule`; optimizer
-// state is stored behind the elements of the value.
+// A custom rule without its type, as the library calls it. The first argument is always `rule`; optimizer
+// state follows the elements of the value.
 struct CustomRuleFunctions {
   ElementType type = ElementType::float32;
   std::string name;
@@ -49,7 +50,7 @@ struct CustomRuleFunctions {
   void (*initialise)(const void* rule, std::byte* value, std::size_t elements) = nullptr;
   void (*apply)(const void* rule, std::byte* value, const std::byte* update, std::size_t elements,
                 float scale) = nullptr;
-  // Null: the sum stays as it is.
+  // Null: the sum is used as it is.
   void (*merge_gradients)(const void* rule, std::byte* sum, std::size_t elements,
                           std::size_t count) = nullptr;
 };

@@ -16,7 +16,7 @@ void FtrlRule::check(ElementType type) const {
   check.not_negative("beta", beta);
   check.not_negative("l1", l1);
   check.not_negative("l2", l2);
-  // The divisor of a value before its first push.
+  // The divisor for a value before its first push.
   check.positive("beta / alpha + l2", beta / alpha + l2);
 }
 

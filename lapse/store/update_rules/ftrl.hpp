@@ -1,4 +1,4 @@
-// FTRL-Proximal: online learning whose weights are exactly 0 where there is no evidence for them.
+// FTRL-Proximal: online learning whose weights are exactly 0 unless there is evidence for them.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// Ftrl as the library runs it: its name, its checks and the first state of a value.
+// Ftrl as the library runs it: with its name, checks and initial state.
 struct FtrlRule : Ftrl {
   using Parameters = Ftrl;
 

@@ -10,8 +10,8 @@ namespace lapse {
 
 namespace {
 
-// The loops compiled for one instruction set: functions of the set's own, so that the library needs neither
-// flags for the whole build nor resolvers in the dynamic loader. A value shorter than a register goes to the
+// The loops compiled for one instruction set, as functions with that set as an attribute: the library needs
+// neither global flags nor resolvers in the dynamic loader. A value shorter than a register goes to the
 // Narrower set, because vectorised loops process such a rest element by element.
 #define LAPSE_COMPILE_KERNELS(Name, Narrower, register_bytes, ...)                                          \
   template <class T>                                                                                        \

@@ -1,4 +1,4 @@
-// Arithmetic over arrays, with the vector instructions that the processor has.
+// Arithmetic over arrays, with the processor's vector instructions.
 #pragma once
 
 #include <array>
@@ -12,38 +12,38 @@
 
 namespace lapse {
 
-// Instruction sets that the kernels exist for. Other compilers and architectures than GCC and Clang on x86-64
-// have the portable ones only.
+// Instruction sets that the kernels exist for. Compilers other than GCC and Clang, and architectures other
+// than x86-64, have only the portable ones.
 enum class Isa : std::uint8_t { portable, avx2, avx512 };
 constexpr std::array<Isa, 3> kAllIsas{Isa::portable, Isa::avx2, Isa::avx512};
 
 std::string_view isa_name(Isa isa);
-// This build has kernels for it and this processor can run them.
+// Whether this build has kernels for it and this processor can run them.
 bool isa_available(Isa isa);
-// The widest that is available.
+// The widest available.
 Isa best_isa();
 
-// The inner loop of an update rule: value and state (behind it) change in place. `parameters` is the rule's.
+// The inner loop of an update rule: changes the value, and the state after it, in place. `parameters` is the
+// rule's.
 using RuleLoop = void (*)(const void* parameters, std::byte* value, const std::byte* update,
                           std::size_t elements, float scale);
 
-// Arithmetic of copies that merge by differences, over value and state together. Both compare bits, so that a
-// not-a-number equals itself, and return whether any element of value differed from that of base.
+// Arithmetic of replicas that merge by differences, over value and state together. Both functions compare
+// bits, so that a NaN equals itself, and return whether any element of value differed from that of base.
 //
-// out = value - base, exactly 0 where both are equal; base = value
+// out = value - base, exactly 0 if both are equal; base = value
 using DifferenceRebase = bool (*)(const std::byte* value, std::byte* base, std::byte* out,
                                   std::size_t elements);
-// value = main + (value - base), exactly main where value and base are equal; base = main
+// value = main + (value - base), exactly main if value and base are equal; base = main
 using MergeRefresh = bool (*)(std::byte* value, std::byte* base, const std::byte* main, std::size_t elements);
 
 // The kernels of one element type and instruction set.
 //
-// Every kernel gives the same bits with every instruction set (not a number: some not-a-number): products are
-// rounded before they are added, never fused, and `dot` has a fixed order of summation. Pointers need the
-// alignment of an element only; arrays that are written must not overlap others. Integers wrap around.
+// Every kernel gives the same bits with every instruction set (except which NaN results): products are
+// rounded before they are added, never fused, and `dot` has a fixed order of summation. Pointers need only an
+// element's alignment; arrays that are written must not overlap others. Integers wrap around.
 //
-// Rules for gradients, and what asks for numbers that are not finite, exist for float and double alone: null
-// for integers.
+// Rules for gradients, and checks for non-finite numbers, exist only for float and double: null for integers.
 template <Element T>
 struct Kernels {
   void (*add)(T* value, const T* update, std::size_t elements);             // value += update
@@ -53,7 +53,7 @@ struct Kernels {
   DifferenceRebase difference_rebase;
   MergeRefresh merge_refresh;
 
-  // No element is infinite or not a number.
+  // True if no element is infinite or NaN.
   bool (*all_finite)(const T* values, std::size_t elements);
 
   RuleLoop add_rule;
@@ -65,7 +65,7 @@ struct Kernels {
   RuleLoop ftrl;
 };
 
-// Throws UsageError when the instruction set is not available.
+// Throws UsageError if the instruction set is not available.
 template <Element T>
 const Kernels<T>& kernels_for(Isa isa);
 
@@ -99,7 +99,7 @@ T dot(std::span<const T> a, std::span<const T> b) {
 
 }  // namespace detail
 
-// For applications. Throw UsageError when the lengths differ; x and y must not overlap.
+// For applications. Throw UsageError if the lengths differ; x and y must not overlap.
 
 // y += x
 inline void add(std::span<float> y, std::span<const float> x) {
@@ -143,8 +143,7 @@ inline std::int64_t dot(std::span<const std::int64_t> a, std::span<const std::in
   return detail::dot(a, b);
 }
 
-// Whether no element is infinite or not a number; true where there is none. Looks at all elements, about as
-// fast as memory is read.
+// Whether no element is infinite or NaN; true if there is none. Reads all elements, at about memory speed.
 inline bool all_finite(std::span<const float> values) {
   return kernels<float>().all_finite(values.data(), values.size());
 }

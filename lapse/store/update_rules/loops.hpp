@@ -1,5 +1,4 @@
-// The inner loops of the kernels, to be compiled once for each instruction set. Included by kernels.cpp
-// alone.
+// The inner loops of the kernels, compiled once per instruction set. Included only by kernels.cpp.
 #pragma once
 
 #include <bit>
@@ -37,12 +36,12 @@ LAPSE_KERNEL_BODY void axpy(T* __restrict value, T factor, const T* __restrict u
   }
 }
 
-// Floating-point numbers as what they are made of: equal bits are equal, also of not-a-numbers.
+// Floating-point numbers as bits: equal bits are equal, including those of NaNs.
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// From what value and base are: the difference is 0 where their bits are equal, which subtraction alone would
-// not give for infinities. The comparison selects, it does not branch.
+// The difference of value and base: 0 if their bits are equal, which subtraction alone would not give for
+// infinities. The comparison selects; it does not branch.
 template <class T>
 LAPSE_KERNEL_BODY bool difference_rebase(const T* __restrict value, T* __restrict base, T* __restrict out,
                                          std::size_t elements) {
@@ -81,8 +80,8 @@ LAPSE_KERNEL_BODY T dot(const T* a, const T* b, std::size_t elements) {
       sum<kRegister>(Product(), reinterpret_cast<const W*>(a), reinterpret_cast<const W*>(b), elements));
 }
 
-// A number is not finite exactly if all bits of its exponent are set. Adding the lowest of these bits then
-// carries into the bit of the sign, which was cleared; so one bit of the union answers for all elements.
+// A number is non-finite exactly if all bits of its exponent are set. Adding the lowest of these bits then
+// carries into the sign bit, which was cleared; so one bit of the union answers for all elements.
 template <class T>
 LAPSE_KERNEL_BODY bool all_finite(const T* elements, std::size_t count) {
   using B = Bits<T>;

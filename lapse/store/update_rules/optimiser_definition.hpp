@@ -1,12 +1,12 @@
-// The library's rules for gradients behind the interface of all rules.
+// The library's rules for gradients as RuleDefinitions.
 #pragma once
 
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
 
-// `Rule`: the parameters with the rule's name, merge class, state, checks and first state; the loops are
-// among the kernels and take the parameters alone.
+// `Rule`: the parameters with the rule's name, merge class, state, checks and initial state. The loops are
+// among the kernels and take only the parameters.
 template <class Rule>
 class OptimiserDefinition final : public RuleDefinition {
  public:

@@ -13,7 +13,7 @@ struct Sgd {
   double l2 = 0;  // strength of the L2 regularisation
 };
 
-// Adagrad, learning rates that fall with the squares of the gradients seen so far. For each element, with the
+// Adagrad, learning rates that fall with the squares of the gradients seen so far. For each element, with
 // gradient g:
 //
 //     g      = g + l2 * value
@@ -45,8 +45,8 @@ struct RowwiseAdagrad {
   double epsilon = 1e-10;
 };
 
-// Adam, steps from running means of the gradients and of their squares. With the gradient g and t, the number
-// of pushes to this value:
+// Adam, steps from running means of the gradients and of their squares. With gradient g and t, the number of
+// pushes to this value:
 //
 //     g      = g + l2 * value
 //     t     += 1
@@ -56,9 +56,9 @@ struct RowwiseAdagrad {
 //
 // Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1. State: m and v for each
 // element, then t. In float, t stops at 2^24 pushes, the last number that float can count to; beta^t is 0
-// long before for every beta up to 0.999997, so that the steps stay the same.
+// long before for every beta up to 0.999997, so the steps stay the same.
 //
-// A value that is pushed to rarely keeps its m and v meanwhile (they decay with its own pushes alone).
+// A rarely pushed value keeps its m and v meanwhile (they decay only with its own pushes).
 struct Adam {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -67,8 +67,8 @@ struct Adam {
   double l2 = 0;
 };
 
-// FTRL-Proximal, online learning whose weights are exactly 0 where there is no evidence for them. For each
-// element, with the gradient g:
+// FTRL-Proximal, online learning whose weights are exactly 0 unless there is evidence for them. For each
+// element, with gradient g:
 //
 //     sigma = (sqrt(n + g * g) - sqrt(n)) / alpha
 //     z    += g - sigma * value
@@ -77,8 +77,8 @@ struct Adam {
 //     value = -(z - sign(z) * l1) / ((beta + sqrt(n)) / alpha + l2)          otherwise
 //
 // McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013, algorithm 1. The learning rate
-// of a step is alpha / (beta + sqrt(n)); a push's scale multiplies it by multiplying the g in z (not in n),
-// which for l1 = l2 = 0 is the same thing.
+// of a step is alpha / (beta + sqrt(n)). A push's scale multiplies it by multiplying the g in z (not in n),
+// which is equivalent if l1 = l2 = 0.
 //
 // State: z for each element, then n for each. A value that was initialised or set to w has n = 0 and the z
 // for which the last line gives w: -(w * (beta / alpha + l2) + sign(w) * l1), or 0 for w = 0. Rounding of z

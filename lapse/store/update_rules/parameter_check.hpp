@@ -9,11 +9,11 @@
 
 namespace lapse {
 
-// Every check throws ConfigurationError, which names the rule, the parameter, its value and what was
-// expected. A parameter must also keep its property when it is rounded to the table's element type.
+// Every check throws ConfigurationError naming the rule, the parameter, its value and the expectation. A
+// parameter must keep its property when rounded to the table's element type.
 class ParameterCheck {
  public:
-  // Throws for element types other than float and double.
+  // Throws ConfigurationError for element types other than float and double.
   ParameterCheck(std::string rule, ElementType type);
 
   // Finite and at least 0.
@@ -23,7 +23,7 @@ class ParameterCheck {
   // At least 0 and below 1.
   void below_one(std::string_view parameter, double value) const;
   void require(bool condition, std::string_view parameter, double value, std::string_view expected) const;
-  // The value in the table's element type.
+  // The value rounded to the table's element type.
   double rounded(double value) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Behind both: `loop` is the kernel of the rule.
+// The common part of both: `loop` is the kernel of the rule.
 template <UpdateRuleKind kind_of_rule>
 class PlainDefinition final : public RuleDefinition {
  public:
@@ -15,7 +15,7 @@ class PlainDefinition final : public RuleDefinition {
   std::string to_string() const override { return name(); }
   Merge merge() const override { return kAdd ? Merge::additive_slot : Merge::none; }
   StateSize state_size() const override { return {}; }
-  // A scale could not be kept to exactly for integers, and means nothing for assign.
+  // Integers could not apply a scale exactly; for assign it has no meaning.
   bool accepts_scale(ElementType type) const override {
     return kAdd && (type == ElementType::float32 || type == ElementType::float64);
   }
@@ -27,7 +27,7 @@ class PlainDefinition final : public RuleDefinition {
       return kAdd ? kernels.add_rule : kernels.assign_rule;
     });
   }
-  // The loops use none.
+  // The loops use no parameters.
   const void* parameters() const override { return this; }
   void initialise(ElementType, std::byte*, std::size_t) const override {}
 

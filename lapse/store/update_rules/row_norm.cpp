@@ -1,4 +1,4 @@
-// Compiled without contraction of products and sums, as the kernels are.
+// Compiled without contraction of products and sums, like the kernels.
 #include "lapse/store/update_rules/row_norm.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lapse {
 
 namespace {
 
-// A sum of squares from here on is exact to rounding: squares that vanish would not change it.
+// A sum of squares from here on is exact up to rounding: vanished squares would not change it.
 template <class T>
 constexpr T kSmallestSum = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
 
@@ -46,7 +46,7 @@ void RowNorm<T>::scale_to(double norm, std::span<const T> row, T* to) const {
     for (std::size_t i = 0; i < row.size(); ++i) to[i] = row[i] * rounded;
     return;
   }
-  // Quotients of at most 1, of which none vanishes that counts.
+  // Quotients of at most 1; none that matters vanishes.
   for (std::size_t i = 0; i < row.size(); ++i)
     to[i] = static_cast<T>(static_cast<double>(row[i]) / largest_ / ratio_ * norm);
 }

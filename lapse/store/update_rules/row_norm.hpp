@@ -1,4 +1,4 @@
-// The L2 norm of a row, and rows that are scaled down to a norm.
+// The L2 norm of a row, and scaling of a row down to a norm.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace lapse {
 
-// Of a row of finite numbers. Squares that overflow or vanish do no harm: the norm is kept as a product, as
-// it may be larger than every number of the type. The same bits with every instruction set.
+// The norm of a row of finite numbers. Overflowing or vanishing squares do no harm: the norm is stored as a
+// product, as it may exceed every number of the type. The same bits with every instruction set.
 //
 // Immutable: used by any thread.
 template <class T>
@@ -16,14 +16,14 @@ class RowNorm {
  public:
   explicit RowNorm(std::span<const T> row);
 
-  // The norm; infinite where double has no such number.
+  // The norm; infinite if it exceeds every double.
   double value() const { return largest_ * ratio_; }
-  // to = row * norm / value(), element by element; norm below value(). `to` is as long as `row`, and may be
-  // the row itself.
+  // to = row * norm / value(), element by element. Requires norm < value(). `to` is as long as `row` and may
+  // be the row itself.
   void scale_to(double norm, std::span<const T> row, T* to) const;
 
  private:
-  double largest_;  // the largest absolute value of an element; 1 where squares fit into the type
+  double largest_;  // the largest absolute value of an element; 1 if squares fit into the type
   double ratio_;    // the norm of row / largest_
 };
 

@@ -1,4 +1,4 @@
-// What the library asks of an update rule.
+// The interface of an update rule.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace lapse {
 
-// A rule with its parameters; immutable, used by any thread. UpdateRule is what users hold.
+// A rule with its parameters; immutable, used by any thread. Users hold an UpdateRule.
 class RuleDefinition {
  public:
   virtual ~RuleDefinition() = default;
@@ -23,7 +23,7 @@ class RuleDefinition {
   virtual Merge merge() const = 0;
   virtual StateSize state_size() const = 0;
   virtual bool accepts_scale(ElementType type) const = 0;
-  // Throws ConfigurationError when the rule cannot work on elements of this type.
+  // Throws ConfigurationError if the rule cannot work on elements of this type.
   virtual void check(ElementType type) const = 0;
 
   // The loop over the elements of one value, and its first argument.
@@ -31,8 +31,8 @@ class RuleDefinition {
   virtual const void* parameters() const = 0;
   // Writes the state that belongs to a value before its first push.
   virtual void initialise(ElementType type, std::byte* value, std::size_t elements) const = 0;
-  // Makes of the sum of `count` gradients the update of the one push that stands for all of them (merge class
-  // gradient). The library's rules take the sum.
+  // Turns the sum of `count` gradients into the update of the one push that stands for all of them (merge
+  // class gradient). The library's rules use the sum itself.
   virtual void merge_gradients(std::byte* /*sum*/, std::size_t /*elements*/, std::size_t /*count*/) const {}
 
  protected:

@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// Sgd as the library runs it: its name, its checks and the first state of a value.
+// Sgd as the library runs it: with its name, checks and initial state.
 struct SgdRule : Sgd {
   using Parameters = Sgd;
 

@@ -1,4 +1,4 @@
-// Sums over arrays whose order does not depend on the instruction set. Included by loops.hpp alone.
+// Sums over arrays whose order does not depend on the instruction set. Included only by loops.hpp.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct Lanes {
   }
 };
 
-// The sum of the lanes and of the terms of the fewer than kCount * 2 elements that are left.
+// The sum of the lanes and the terms of the remaining elements, fewer than kCount * 2.
 template <class T, std::size_t kBytes, std::size_t kRegister, class Term>
 LAPSE_KERNEL_BODY T finish(Lanes<T, kBytes, kRegister>& lanes, const Term& term, const T* a, const T* b,
                            std::size_t left) {
@@ -70,8 +70,8 @@ LAPSE_KERNEL_BODY T finish(Lanes<T, kBytes, kRegister>& lanes, const Term& term,
   }
 }
 
-// The sum of a term for each element: element i of the whole blocks of 128 bytes goes to lane i modulo the
-// lanes; then the lanes are halved down to one, and on the way what is left joins in blocks of 64, 32, ...
+// The sum of a term per element. Element i of the whole blocks of 128 bytes goes to lane i modulo the lanes;
+// then the lanes are halved down to one, and the remaining elements join on the way in blocks of 64, 32, ...
 // bytes.
 template <std::size_t kRegister, class Term, class T>
 LAPSE_KERNEL_BODY T sum(const Term& term, const T* a, const T* b, std::size_t elements) {

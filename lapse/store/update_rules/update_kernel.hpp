@@ -1,4 +1,4 @@
-// An update rule bound to an element type: what the hot path calls.
+// An update rule bound to an element type, for the hot path.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,29 @@
 
 namespace lapse {
 
-// The caller needs no types; a call is one indirect call. Values are changed in place, with their state
-// directly behind them: state_elements(elements) elements of the same type. The caller holds the key's latch,
-// or no other thread sees the value. An exception of a custom rule passes through.
+// The caller needs no types; a call is one indirect call. Values change in place; their state directly
+// follows: state_elements(elements) elements of the same type. The caller holds the key's latch, or no other
+// thread sees the value. Exceptions of a custom rule propagate.
 //
 // Immutable: used by any thread.
 class UpdateKernel {
  public:
-  // Throws what rule.check(type) throws, and UsageError for an instruction set that is not available.
+  // Throws what rule.check(type) throws, and UsageError if the instruction set is not available.
   UpdateKernel(UpdateRule rule, ElementType type, Isa isa = best_isa());
 
   const UpdateRule& rule() const { return rule_; }
   UpdateRuleKind kind() const { return kind_; }
   bool accepts_scale() const { return accepts_scale_; }
-  // The function that apply calls, with its first argument; valid as long as this object.
+  // The function that apply calls, and its first argument; valid during this object's lifetime.
   RuleLoop loop() const { return loop_; }
   const void* parameters() const { return parameters_; }
 
-  // One push of `elements` elements. A scale other than 1 only where accepts_scale().
+  // One push of `elements` elements. A scale other than 1 requires accepts_scale().
   void apply(std::byte* value, const std::byte* update, std::size_t elements, float scale = 1.0F) const {
     loop_(parameters_, value, update, elements, scale);
   }
 
-  // Makes of the sum of `count` gradients, in place, the update of one push for all of them.
+  // Turns the sum of `count` gradients, in place, into the update of one push for all of them.
   void merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const;
 
   // Writes the state of a value that was just initialised or set.

@@ -1,4 +1,4 @@
-// What a push does to a value.
+// The effect of a push on a value.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct StateSize;
 
 enum class UpdateRuleKind : std::uint8_t { add, assign, sgd, adagrad, rowwise_adagrad, adam, ftrl, custom };
 
-// The update rule of a table, as its user gives it. Immutable; copies are cheap.
+// The update rule of a table, as its user specifies it. Immutable; cheap to copy.
 //
 // For add and assign a push carries what is added or assigned; for the optimisers, which need float or
-// double, it carries a gradient, and the value moves against it. A push may carry a scale: it multiplies the
-// learning rate of that push (add: the update).
+// double, it carries a gradient, and the value moves against it. A push may carry a scale, which multiplies
+// the learning rate of that push (add: the update).
 class LAPSE_EXPORT UpdateRule {
  public:
   // value += update; integers wrap around.
@@ -41,7 +41,7 @@ class LAPSE_EXPORT UpdateRule {
   template <Element T, class R>
   static UpdateRule custom(R rule);
 
-  // For interfaces to other languages: a user's own rule without its type.
+  // For other languages' interfaces: a user's own rule without its type.
   static UpdateRule from_functions(CustomRuleFunctions functions);
 
   UpdateRule() : UpdateRule(add()) {}
@@ -49,17 +49,17 @@ class LAPSE_EXPORT UpdateRule {
   UpdateRuleKind kind() const;
   // "adagrad"; a custom rule's own name.
   std::string name() const;
-  // Name and parameters in full precision: what ranks compare.
+  // Name and parameters in full precision; ranks compare it.
   std::string to_string() const;
   Merge merge() const;
   // Whether a push may have a scale other than 1.
   bool accepts_scale(ElementType type) const;
-  // Throws ConfigurationError for impossible parameters and for elements that the rule cannot work on.
+  // Throws ConfigurationError for impossible parameters and unsuitable element types.
   void check(ElementType type) const;
 
-  // Valid as long as a copy of this rule.
+  // Valid while a copy of this rule exists.
   StateSize state_size() const;
-  // Elements of state beside a value of `length` elements.
+  // Elements of state for a value of `length` elements.
   std::size_t state_elements(std::size_t length) const;
 
   const RuleDefinition& definition() const { return *definition_; }

@@ -40,7 +40,7 @@ constexpr std::string_view element_name(ElementType type) {
   return "unknown";
 }
 
-// Calls f with a value of the C++ type behind `type`.
+// Calls f with a value of the C++ type for `type`.
 template <class F>
 decltype(auto) visit_element(ElementType type, F&& f) {
   switch (type) {
@@ -56,7 +56,7 @@ decltype(auto) visit_element(ElementType type, F&& f) {
   return f(std::int64_t{});
 }
 
-// value[i] += update[i], compiled in place, for the shortest way to one key. Integers wrap around.
+// value[i] += update[i], compiled in place for the shortest path to one key. Integers wrap around.
 template <Element T>
 inline void add_elements(T* value, const T* update, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i) {

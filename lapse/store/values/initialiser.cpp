@@ -12,7 +12,7 @@ namespace lapse {
 
 namespace {
 
-// Integers are rounded towards zero and end at the limits of their type, which a normal distribution may
+// Integers are rounded towards zero and clamped to the limits of their type, which a normal distribution may
 // exceed.
 template <Element T>
 T to_element(double value) {
@@ -52,7 +52,7 @@ void Initialiser::check(ElementType type) const {
     const auto inside = [](double value) {
       return value >= static_cast<double>(Limits::lowest()) && value <= static_cast<double>(Limits::max());
     };
-    // The largest 64-bit integers are no doubles: the bound above is 2^63, one too much.
+    // The largest 64-bit integers are not doubles: the bound above is 2^63, one too large.
     const bool integer_top = Limits::is_integer && (first_ >= 0x1p63 || second_ >= 0x1p63);
     return inside(first_) && inside(second_) && !integer_top && std::isfinite(second_ - first_);
   });

@@ -1,4 +1,4 @@
-// The value a key has before its first push.
+// The value of a key before its first push.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace lapse {
 
-// A pure function of table seed and key alone, so that a table starts with the same values on any number of
-// ranks. Random values are rounded towards zero for integer elements.
+// A pure function of table seed and key, so that a table starts with the same values on any number of ranks.
+// Random values are rounded towards zero for integer elements.
 class LAPSE_EXPORT Initialiser {
  public:
   enum class Kind : std::uint8_t { zero, constant, uniform, normal, function };
@@ -43,11 +43,11 @@ class LAPSE_EXPORT Initialiser {
   double second() const { return second_; }
   std::string to_string() const;
 
-  // Throws ConfigurationError when it cannot serve elements of this type: low > high, a negative standard
-  // deviation, numbers that are not finite, a function made for another type.
+  // Throws ConfigurationError if it cannot fill elements of this type: low > high, a negative standard
+  // deviation, non-finite numbers, a function made for another type.
   void check(ElementType type) const;
 
-  // Fills the value of `key`, `length` elements of `type` at `value`.
+  // Fills the value of `key`: `length` elements of `type` at `value`.
   void fill(std::uint64_t seed, Key key, ElementType type, std::size_t length, std::byte* value) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a table looks at in a push before its update rule sees it.
+// Checks of a push before the table's update rule sees it.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace lapse {
 
-// What becomes of a push or a set with elements that are infinite or not a number.
+// The treatment of a push or set with infinite or NaN elements.
 enum class NotFinite : std::uint8_t {
-  allow,   // it is applied; nothing is looked at
-  count,   // it is applied, and counted in the statistics of the table
-  refuse,  // the call throws NotFiniteUpdate before anything of it is applied; counted, too
+  allow,   // apply it; check nothing
+  count,   // apply it, and count it in the table's statistics
+  refuse,  // throw NotFiniteUpdate before any of it is applied; count it, too
 };
-// "allow", "count", "refuse"; "unknown" for what is none of them.
+// "allow", "count", "refuse"; "unknown" for other values.
 LAPSE_EXPORT std::string_view not_finite_name(NotFinite what);
 
 // The same on every rank. Immutable in a table.
 struct LAPSE_EXPORT PushLimits {
   NotFinite not_finite = NotFinite::allow;
-  // A push to a key whose L2 norm is larger is scaled down to it.
+  // A push to a key is scaled down to this L2 norm if its own is larger.
   std::optional<double> max_norm = {};
 
   bool any() const { return not_finite != NotFinite::allow || max_norm; }
-  // Throws ConfigurationError, naming the table: limits for integers, a norm that is no number above 0, also
-  // when it is rounded to the type.
+  // Throws ConfigurationError, naming the table, for limits on integers, and for a norm that is not a number
+  // above 0, also after rounding to the type.
   void check(std::string_view table, ElementType type) const;
 };
 

@@ -1,19 +1,19 @@
-// How much state an update rule keeps beside a value.
+// The size of an update rule's state.
 #pragma once
 
 #include <cstddef>
 
 namespace lapse {
 
-// The size of a custom rule's state, which may be any function of the value's length.
+// The size of a custom rule's state: any function of the value's length.
 class CustomStateSize {
  public:
   virtual ~CustomStateSize() = default;
   virtual std::size_t state_elements(std::size_t length) const = 0;
 };
 
-// Elements of state beside a value of `length` elements: linear in the length for the rules of the library.
-// A cheap copy; where `custom` is set, the rule that it was taken from must outlive it.
+// Elements of state for a value of `length` elements: linear in the length for the library's rules. Cheap to
+// copy; if `custom` is set, the rule it was taken from must outlive it.
 struct StateSize {
   std::size_t per_element = 0;
   std::size_t per_value = 0;

@@ -9,19 +9,19 @@
 
 namespace lapse {
 
-// What copies of a value on other domains need in every slot of the table, by how their pushes are merged.
+// The slot contents that replicas on other domains need, by how their pushes are merged.
 enum class Copies : std::uint8_t {
   none,         // the table is not replicated
-  differences,  // the difference of value and state travels
-  gradients,    // the sum of the gradients travels, and how many there are
+  differences,  // the difference of value and state is sent
+  gradients,    // the sum of the gradients is sent, with their number
 };
 
 //     | head | value: length elements | state of the rule | sum of gradients: length elements | padding |
 //
-// The head (SlotHead) stands only where keys can have copies, the sum of gradients only where copies merge by
+// There is a head (SlotHead) only if keys can have replicas, and a sum of gradients only if replicas merge by
 // gradients. Slots are padded to 16 bytes, so that vector loads are aligned and may run to the end of the
-// slot. The address of a slot is that of its value, behind the head: it does not depend on the length. Value
-// and state together are the content: what travels when the key moves. Every size is given for a value of
+// slot. A slot's address is that of its value, after the head: it does not depend on the length. Value and
+// state together are the content, which is sent when the key moves. Every size is given for a value of
 // `length` elements, and without an argument for the table's own length.
 struct ValueLayout {
   static constexpr std::size_t kSlotAlignment = 16;
@@ -39,7 +39,7 @@ struct ValueLayout {
   }
   // Bytes before the value.
   constexpr std::size_t head_bytes() const { return copies == Copies::none ? 0 : kHeadBytes; }
-  // Bytes from the value to the sum of gradients, a multiple of an element's; the bytes of the sum.
+  // Bytes from the value to the sum of gradients, a multiple of the element size; the bytes of the sum.
   constexpr std::size_t sum_offset(std::size_t elements) const { return content_bytes(elements); }
   constexpr std::size_t sum_bytes(std::size_t elements) const {
     return copies == Copies::gradients ? value_bytes(elements) : 0;

@@ -19,7 +19,7 @@ bool fits(const ValueLayout& layout, std::size_t length) {
   return layout.content_bytes(length) + layout.sum_bytes(length) <= kMaxValueBytes;
 }
 
-// What value and state have for company in a slot.
+// Names the rest of a slot's contents, for messages.
 std::string_view company(const ValueLayout& layout) {
   return layout.copies == Copies::gradients
              ? "the state of its update rule and the sum of gradients for copies"

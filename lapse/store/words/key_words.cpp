@@ -19,7 +19,7 @@ KeyWords KeyWords::dense(RegionAllocator& regions, std::uint64_t keys) {
 KeyWords KeyWords::dense(std::unique_ptr<Region> region, std::uint64_t keys) {
   KeyWords words;
   words.region_ = std::move(region);
-  // Zeroed memory is an array of absent slot words; atomics of 64 bits are represented as their value.
+  // Zeroed memory is an array of absent slot words; 64-bit atomics have the representation of their value.
   words.dense_ = reinterpret_cast<Word*>(words.region_->base());
   words.last_key_ = keys - 1;
   return words;

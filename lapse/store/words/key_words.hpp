@@ -1,4 +1,4 @@
-// Where the slot word of each key of a domain is.
+// Stores the slot words of a domain's keys.
 #pragma once
 
 #include <atomic>
@@ -14,23 +14,24 @@
 
 namespace lapse {
 
-// Dense: an array, every key has a slot word from the start. Sparse: a hash table, a key has a slot word once
-// this domain stores something about the key; without one the key counts as absent.
+// Dense: an array in which every key has a slot word from the start. Sparse: a hash table in which a key has
+// a slot word once this domain stores something about the key; without one the key counts as absent.
 //
-// Thread safety: as SparseWords; the slot words of a dense table may be used by any thread.
+// Thread safety: see SparseWords; any thread may use the slot words of a dense table.
 class KeyWords {
  public:
   using Word = std::atomic<std::uint64_t>;
 
   // The keys 0 to keys - 1. Commits all slot words. Throws OutOfMemory.
   static KeyWords dense(RegionAllocator& regions, std::uint64_t keys);
-  // The same in memory that is committed and zero already, or that other ranks of the domain have used since.
+  // Like dense above, in memory that is committed and zero, or that other ranks of the domain have used
+  // since.
   static KeyWords dense(std::unique_ptr<Region> region, std::uint64_t keys);
   // Any keys, at most max_keys of them.
   static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
 
   bool is_sparse() const { return dense_ == nullptr; }
-  // The largest key there can be.
+  // The largest possible key.
   std::uint64_t last_key() const { return last_key_; }
 
   // Null for a key of a sparse table that has no slot word.
@@ -39,7 +40,7 @@ class KeyWords {
       return &dense_[key.index()];
     return sparse_->find(key);
   }
-  // The slot words of several keys, at most kMaxAtOnce, with their cache misses in flight together.
+  // The slot words of several keys, at most kMaxAtOnce, with overlapping cache misses.
   static constexpr std::size_t kMaxAtOnce = SparseWords::kMaxAtOnce;
   void find(std::span<const Key> keys, Word** words) const {
     if (is_sparse()) {
@@ -51,24 +52,24 @@ class KeyWords {
       __builtin_prefetch(words[i]);
     }
   }
-  // Under the progress lock. Throws OutOfMemory.
+  // Requires the progress lock. Throws OutOfMemory.
   Word& find_or_insert(Key key) {
     if (sparse_) return sparse_->find_or_insert(key);
     return dense_[key.index()];
   }
-  // As find_or_insert, but null when there is no memory.
+  // Like find_or_insert, but returns null when out of memory.
   Word* find_or_try_insert(Key key);
   SlotWord load(Key key) const {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of the key that this slot word belongs to.
+  // Sparse: the number of the slot word's key.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
-  // Sparse: how many keys have a slot word, and how many may have one.
+  // Sparse: how many keys have a slot word, and how many may.
   std::uint64_t size() const { return sparse_->size(); }
   std::uint64_t max_keys() const { return sparse_->max_keys(); }
-  // Calls f(key, word) for every key that has a slot word.
+  // Calls f(key, word) for every key with a slot word.
   template <class F>
   void for_each(F&& f) const {
     if (sparse_) {
@@ -80,7 +81,7 @@ class KeyWords {
 
   // The slot words of a dense table, by key; null for a sparse table.
   Word* dense() const { return dense_; }
-  // The search of a sparse table; null for a dense table.
+  // The lookup of a sparse table; null for a dense table.
   const SparseLookup* sparse() const { return sparse_.get(); }
 
   // For batches: far ahead, and nearer.

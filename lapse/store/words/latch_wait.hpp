@@ -9,14 +9,14 @@
 
 namespace lapse {
 
-// A latch is held for about 100 ns, or as long as the system does not run its holder, or for as long as code
-// of the application takes; and indefinitely by a process that is stopped. So a waiter yields at first, and
-// sleeps when it has waited for long. One object for each wait.
+// A latch is held for about 100 ns, while the system does not run its holder, while application code runs, or
+// indefinitely by a stopped process. So a waiter yields at first and sleeps after a long wait. One object per
+// wait.
 class LatchWait {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Called after a short spin. True when a report is due. `watch` may be null.
+  // Call after a short spin. True if a report is due. `watch` may be null.
   bool pause(const LatchWatch* watch) {
     if (yields_ < kYieldsWithoutClock) {
       ++yields_;

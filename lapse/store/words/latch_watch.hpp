@@ -7,13 +7,12 @@
 
 namespace lapse {
 
-// One for each table. Thread safety: any thread; the thread that calls holds no latch, but perhaps the
-// progress lock.
+// One per table. Thread safety: any thread; the calling thread holds no latch, but perhaps the progress lock.
 class LatchWatch {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  // How long a wait takes before the first report, and then from report to report; zero: no report.
+  // Length of the wait before the first report, and between reports; zero: no reports.
   virtual Duration patience() const = 0;
   virtual void report(Key key, Duration waited) noexcept = 0;
 

@@ -1,4 +1,4 @@
-// The one function that reads memory which another thread may be writing.
+// The one function that reads memory while another thread may write it.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace lapse {
 namespace detail {
 
 #if defined(__x86_64__)
-// A load that the compiler can neither repeat nor split, 16 bytes wide. Baseline SSE2: needs no dispatch.
+// A 16-byte load that the compiler can neither repeat nor split. Baseline SSE2: needs no dispatch.
 inline __m128i racy_load_16(const std::byte* from) {
   __m128i value;
   asm volatile("movdqu %1, %0" : "=x"(value) : "m"(*reinterpret_cast<const __m128i_u*>(from)));
@@ -32,11 +32,11 @@ inline void racy_copy_word(std::byte* to, const std::byte* from) {
 }  // namespace detail
 
 // Copies `bytes` (a multiple of 4) from a slot that may change meanwhile. The copy may be torn: the caller
-// checks the key's slot word before and after it and discards a torn copy. `from` is aligned to 16 bytes,
-// `to` to 4.
+// checks the key's slot word before and after, and discards a torn copy. `from` is aligned to 16 bytes, `to`
+// to 4.
 inline void racy_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #if defined(__x86_64__)
-  // Hides the size of the destination from the compiler, which would reason about loops that do not run.
+  // Hides the destination's size from the compiler, which would reason about loops that do not run.
   asm volatile("" : "+r"(to));
   while (bytes >= 64) {
     const __m128i a = detail::racy_load_16(from);

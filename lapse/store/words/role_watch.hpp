@@ -1,4 +1,4 @@
-// Learns of changes of the roles of keys.
+// Learns of role changes of keys.
 #pragma once
 
 #include "lapse/core/role_table.hpp"
@@ -6,11 +6,11 @@
 
 namespace lapse {
 
-// One for each table. Thread safety: the holder of the serving rank's progress lock calls it, perhaps with
-// the latch of the key: it must not wait for another thread.
+// One per table. Thread safety: called by the holder of the serving rank's progress lock, perhaps with the
+// key's latch: it must not wait for another thread.
 class RoleWatch {
  public:
-  // A key that this rank serves has another role from now on.
+  // The role of a key that this rank serves has changed.
   virtual void changed(Key key, Role before, Role after) noexcept = 0;
 
  protected:
@@ -19,7 +19,7 @@ class RoleWatch {
 
 class WatchedRoles {
  public:
-  // While no engine runs. The watch outlives the engine; null: none.
+  // Call while no engine runs. The watch must outlive the engine; null: none.
   void set_role_watch(RoleWatch* watch) { role_watch_ = watch; }
 
  protected:

@@ -1,11 +1,12 @@
-// The part of a slot word that an access to memory reads.
+// The part of a slot word that a memory access reads.
 #pragma once
 
 #include <cstdint>
 
 namespace lapse {
 
-// A part of SlotWord, which draws the layout and explains each bit: may memory be used, where, and the latch.
+// A part of SlotWord, which draws the layout and explains each bit: whether and where memory may be used, and
+// the latch.
 class SlotBits {
  public:
   static constexpr int kSequenceShift = 40;
@@ -23,15 +24,15 @@ class SlotBits {
   constexpr SlotBits() = default;
   constexpr explicit SlotBits(std::uint64_t bits) : bits_(bits) {}
 
-  // Which slot words allow an access: those that have `value` under `mask`.
+  // Which slot words allow an access: those equal to `value` under `mask`.
   struct Test {
     std::uint64_t mask;
     std::uint64_t value;
   };
-  // The main copy is local and no worker leases it: every worker that can address the slot may use its
-  // memory, with the latch held or, for reading, while no thread holds the latch.
+  // The main copy is local and not leased: every worker that can address the slot may use its memory, with
+  // the latch held or, for reading, while no thread holds the latch.
   static constexpr Test kOpenOwner{kRoleMask | kLeasedBit, kOwnerBits};
-  // As kOpenOwner, for the main copy or another one.
+  // Like kOpenOwner, for the main copy or a replica.
   static constexpr Test kOpenValue{kUsableBit | kLeasedBit, kUsableBit};
 
   constexpr std::uint64_t bits() const { return bits_; }
@@ -43,11 +44,11 @@ class SlotBits {
 
   constexpr bool is_owner() const { return (bits_ & kRoleMask) == kOwnerBits; }
   constexpr bool is_open_owner() const { return passes(kOpenOwner); }
-  // A copy is usable, and not the main one.
+  // A replica is usable.
   constexpr bool is_copy() const { return (bits_ & kUsableBit) != 0 && !is_owner(); }
   constexpr bool is_replicated() const { return (bits_ & kReplicatedBit) != 0; }
-  // A value is usable in this domain, any worker of the domain can address it, no worker leases it and no
-  // thread is writing: an optimistic read may begin.
+  // A value is usable in this domain, any worker of the domain can address it, it is not leased and no thread
+  // is writing: an optimistic read may begin.
   constexpr bool is_readable() const {
     return (bits_ & (kUsableBit | kLeasedBit | kLatchBit | kPrivateBit)) == kUsableBit;
   }

@@ -1,4 +1,4 @@
-// The 64 bits that decide every access to a key in a domain.
+// The 64 bits that control every access to a key in a domain.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace lapse {
 enum class LeaseState : std::uint8_t {
   none,
   held,
-  held_and_queued,  // something waits for the end
+  held_and_queued,  // an operation waits for its end
 };
 
-// Where a key's value and optimizer state are stored.
+// The place of a key's value and optimizer state.
 struct Slot {
   std::uint32_t number = 0;
   bool is_private = false;  // in memory that only the serving rank can address
@@ -25,22 +25,22 @@ struct Slot {
   constexpr bool operator==(const Slot&) const = default;
 };
 
-// A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
+// A slot word is a value: one read gives a consistent snapshot, and a change is one atomic store.
 //
 //    63          40   39    38 36      35         34       33      32    31                     0
 //   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint, record…   |
 //
-// sequence    of this slot word alone, raised at every latch release after a write and at every change of
-//             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only when
-//             a multiple of 2^24 writes falls into one copy of a value.
+// sequence    of this slot word only, raised at every latch release after a write and at every change of
+//             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only if a
+//             multiple of 2^24 writes occurs while it copies a value.
 // latch       held by the one thread that may change value and slot word.
 // role        role_table.hpp; its highest bit: a value is usable in this domain.
-// replicated  writes must be marked: other domains hold copies of the value, or this one is a copy.
+// replicated  writes must be marked: other domains hold replicas of the value, or this is a replica.
 // private     the slot is in memory that only the serving rank can address.
 // leased      a worker holds the key exclusively.
 // queued      operations wait for the end of a lease.
 // low half    by role (low_half): the number of the slot, of the arrival record, of the replica's record, or
-//             1 + the domain that last was known to own the key (0: unknown).
+//             1 + the last known owner domain of the key (0: unknown).
 class SlotWord : public SlotBits {
  public:
   static constexpr std::uint64_t kQueuedBit = std::uint64_t{1} << 32;
@@ -78,14 +78,14 @@ class SlotWord : public SlotBits {
   constexpr SlotWord owner(Slot slot, bool replicated = false) const {
     return with_value(Role::owner, slot, replicated);
   }
-  // A copy, of which every change is marked.
+  // A replica, of which every change is marked.
   constexpr SlotWord replica(Slot slot) const { return with_value(Role::replica, slot, true); }
   constexpr SlotWord upgrading() const { return with_value(Role::upgrading, slot(), true); }
-  // Other domains begin to hold copies of the value, or none does any more.
+  // Other domains begin to hold replicas of the value, or none does any more.
   constexpr SlotWord with_replicated(bool replicated) const {
     return SlotWord((bits_ & ~kReplicatedBit) | (replicated ? kReplicatedBit : 0));
   }
-  // The slot word after a lease has begun, ended or changed: unlatched, sequence raised.
+  // The slot word after a lease began, ended or changed: unlatched, sequence raised.
   constexpr SlotWord with_lease(LeaseState lease) const {
     const std::uint64_t bits = lease == LeaseState::none   ? 0
                                : lease == LeaseState::held ? kLeasedBit
@@ -96,7 +96,7 @@ class SlotWord : public SlotBits {
     return with_role(Role::absent, static_cast<std::uint32_t>(hint.value()) + 1);
   }
   constexpr SlotWord absent() const { return with_role(Role::absent, 0); }
-  // An absent slot word keeps its sequence when only the hint changes.
+  // An absent slot word keeps its sequence if only the hint changes.
   constexpr SlotWord with_hint(Domain hint) const {
     return SlotWord((bits_ & ~kLowMask) | (static_cast<std::uint32_t>(hint.value()) + 1));
   }

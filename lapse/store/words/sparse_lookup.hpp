@@ -1,4 +1,4 @@
-// Finds the slot words of keys that are not known beforehand.
+// Finds the slot words of keys that are not known in advance.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace lapse {
 
-// What of SparseWords an access needs: the arrays of the hash table and the search in them.
+// The part of SparseWords that an access needs: the arrays of the hash table and the lookup.
 //
-// Thread safety: any thread, also while SparseWords inserts a key or splits a bucket.
+// Thread safety: any thread, even while SparseWords inserts a key or splits a bucket.
 //
-// Invariant: a key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes.
-// Only not finding a key needs proof: no bucket was split during the search.
+// Invariant: a found entry is the right one, whatever moves meanwhile, because an entry's key never changes.
+// Only a failed lookup needs proof: no bucket was split during it.
 //
 //   entry, 16 bytes:      | key 64 | slot word 64 |  entries are numbered from 1, 0 ends a chain
 //   link, 4 bytes:        | next entry of the bucket 32 |  by entry; apart, as most searches end at the first
@@ -24,7 +24,7 @@ class SparseLookup {
  public:
   using Word = std::atomic<std::uint64_t>;
 
-  // Null when the key has never been inserted.
+  // Null if the key was never inserted.
   Word* find(Key key) const {
     const Entry* entry = find_entry(key);
     return entry == nullptr ? nullptr : const_cast<Word*>(&entry->word);
@@ -47,26 +47,26 @@ class SparseLookup {
   explicit SparseLookup(std::uint64_t buckets) : state_(2 * buckets), mask_(buckets - 1) {}
   ~SparseLookup() = default;
 
-  // Twice the number of buckets, plus 1 while one is being split: it only ever grows, so that equal states
-  // mean that nothing was moved in between.
+  // Twice the number of buckets, plus 1 while one is being split. It only grows, so equal states mean that
+  // nothing moved in between.
   std::uint64_t state() const { return state_.load(std::memory_order_acquire); }
 
   // The upper half of a product, folded into the lower one: half the time of a mixer in which each bit
-  // changes all others, and good enough that consecutive keys, strides and hashes spread alike.
+  // changes all others, and good enough to spread consecutive keys, strides and hashes.
   static std::uint64_t hash_of(std::uint64_t key) {
     __extension__ typedef unsigned __int128 Wide;
     const Wide product = Wide{key ^ 0x9e3779b97f4a7c15U} * 0xd6e8feb86659fd93U;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
   }
 
-  // The bucket for a hash in a state, which was loaded before.
+  // The bucket for a hash in a previously loaded state.
   std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) const {
     const std::uint64_t buckets = state >> 1;
-    // At least as new as the state. A newer one may lead to another bucket: one that exists, and not finding
-    // the key there proves nothing, as the state is not the same any more.
+    // The mask is at least as new as the state. A newer one may lead to another existing bucket; not finding
+    // the key there proves nothing, as the state has changed.
     const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
     const std::uint64_t bucket = hash & mask;
-    // Without a branch, as it could not be predicted.
+    // Branchless, as a branch could not be predicted.
     return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
   }
 
@@ -92,7 +92,7 @@ class SparseLookup {
       state = settled_state();
     }
   }
-  // The state once no bucket is being split.
+  // Returns the state once no bucket is being split.
   LAPSE_EXPORT_INNER std::uint64_t settled_state() const;
 
   // constant once the memory is reserved

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kFirstBuckets = 16;
 constexpr std::size_t kSmallPiece = std::size_t{64} << 10;
 constexpr std::size_t kLargePiece = std::size_t{2} << 20;
-// The chains that are split next are prefetched this many splits ahead.
+// The chains to be split next are prefetched this many splits ahead.
 constexpr std::uint64_t kPrefetchAhead = 8;
 }  // namespace
 
@@ -67,7 +67,7 @@ void SparseWords::find(std::span<const Key> keys, Word** words) const {
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Entry* entry = find_in_chain(first[i], keys[i]);
-    // Not finding it in this chain proves nothing.
+    // Not finding the key in this chain proves nothing.
     words[i] = entry != nullptr ? const_cast<Word*>(&entry->word) : find(keys[i]);
   }
 }
@@ -98,13 +98,13 @@ void SparseWords::split_next() {
   const std::uint64_t half = std::bit_floor(buckets);
   Link& low = buckets_[buckets - half];
   Link& high = buckets_[buckets];
-  // All buckets after `low` exist, as `high` is behind them.
+  // All buckets after `low` exist, as `high` comes later.
   const std::uint64_t ahead = std::min(buckets - half + kPrefetchAhead, buckets);
   __builtin_prefetch(&entries_[buckets_[ahead].load(std::memory_order_relaxed)]);
   state_.store(2 * buckets + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  // Both chains keep the old order, so that no link ever leads back: a reader that follows a chain reaches
-  // its end.
+  // Both chains keep the old order, so no link ever leads back: a reader that follows a chain reaches its
+  // end.
   Link* low_end = &low;
   Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {

@@ -1,4 +1,4 @@
-// From keys of 64 bits to their slot words, for tables whose keys are not known beforehand.
+// Maps 64-bit keys to their slot words, for tables whose keys are not known in advance.
 #pragma once
 
 #include <atomic>
@@ -15,28 +15,27 @@
 
 namespace lapse {
 
-// A hash table that grows bucket by bucket (Litwin 1980, linear hashing): each insertion splits at most a few
-// buckets, so no thread ever waits for a table to be copied. Entries are chained; they are stored one after
-// the other in memory that never moves, in the order of their insertion, and are never removed.
+// A hash table that grows bucket by bucket (Litwin 1980, linear hashing). Each insertion splits at most a few
+// buckets, so no thread ever waits for a table to be copied. Entries are chained and never removed; they are
+// stored in insertion order in memory that never moves.
 //
-// Thread safety: insertion belongs to the holder of the serving rank's progress lock; everything else to any
-// thread, also meanwhile.
+// Thread safety: insertion by the holder of the serving rank's progress lock; everything else by any thread,
+// even meanwhile.
 //
-// Invariants, beside that of SparseLookup:
-// 1. The slot word of a key keeps its address as long as this object lives.
+// Invariants, in addition to that of SparseLookup:
+// 1. A key's slot word keeps its address during this object's lifetime.
 class SparseWords : public SparseLookup {
  public:
   // Reserves addresses for max_keys keys (at most 2^32 - 2) and commits a little. Throws OutOfMemory.
   SparseWords(RegionAllocator& regions, std::uint64_t max_keys);
 
-  // The number of the key whose slot word this is: 0, 1, 2, … in the order of insertion.
+  // The number of this slot word's key: 0, 1, 2, … in insertion order.
   std::uint32_t number(const Word& word) const {
     const auto distance =
         reinterpret_cast<const std::byte*>(&word) - reinterpret_cast<const std::byte*>(entries_);
     return static_cast<std::uint32_t>(static_cast<std::size_t>(distance) / kEntryBytes) - 1;
   }
-  // The slot word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has
-  // changed.
+  // The key's slot word, inserted as zero if new. Throws OutOfMemory, with no effect.
   Word& find_or_insert(Key key);
 
   // The largest number of keys that may be inserted.
@@ -50,12 +49,13 @@ class SparseWords : public SparseLookup {
     for (std::uint64_t i = 1; i <= size; ++i) f(Key(entries_[i].key), entries_[i].word);
   }
 
-  // Finds several keys, at most kMaxAtOnce, with the cache misses of all of them in flight together.
+  // Finds several keys, at most kMaxAtOnce, with overlapping cache misses.
   using SparseLookup::find;
   static constexpr std::size_t kMaxAtOnce = 32;
   LAPSE_EXPORT_INNER void find(std::span<const Key> keys, Word** words) const;
 
-  // Prefetching for single keys in a known order: in this order, each step some keys after the one before.
+  // Prefetching for single keys in a known order: call in this order, each step some keys after the previous
+  // one.
   void prefetch_bucket(Key key) const {
     __builtin_prefetch(&buckets_[bucket_of(hash_of(key.value()), state())]);
   }
@@ -70,7 +70,7 @@ class SparseWords : public SparseLookup {
            bucket_bytes_.load(std::memory_order_relaxed);
   }
 
-  // At most one entry to two buckets: a key that is there is on average found at the 1.25th entry.
+  // At most one entry per two buckets: an existing key is found at the 1.25th entry on average.
   static constexpr std::uint64_t kBucketsPerKey = 2;
   static constexpr std::size_t kEntryBytes = 16;
   static constexpr std::size_t kBytesPerKey = kEntryBytes + (1 + kBucketsPerKey) * sizeof(std::uint32_t);
@@ -79,7 +79,7 @@ class SparseWords : public SparseLookup {
 
  private:
   void split_next();
-  // Makes sure that `bytes` of the region are usable.
+  // Ensures that `bytes` of the region are usable.
   void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes) const;
 
   // constant
@@ -89,7 +89,7 @@ class SparseWords : public SparseLookup {
   std::unique_ptr<Region> bucket_region_;
   // self-synchronised
   std::atomic<std::uint64_t> size_{0};
-  // written under the progress lock: how much of the regions is usable
+  // written under the progress lock: usable bytes of the regions
   std::atomic<std::size_t> entry_bytes_{0};
   std::atomic<std::size_t> link_bytes_{0};
   std::atomic<std::size_t> bucket_bytes_{0};

@@ -1,4 +1,4 @@
-// Whether waiting workers drive the engine in place of the server thread.
+// Whether waiting workers drive the engine instead of the server thread.
 #pragma once
 
 #include <atomic>
@@ -7,44 +7,45 @@
 
 namespace lapse {
 
-// Workers that help record it; the server thread, by its view, decides whether it has to poll.
+// Workers that help record it here; the server thread reads it through a View to decide whether to poll.
 //
 // Thread safety: begin, stay, end_stay, leave_packet and View::take_over by the holder of the progress lock;
-// the rest by any thread, a view by one. Nothing here orders memory: the doorbell of the server thread does.
+// the rest by any thread, each View by one. Nothing here orders memory: the server thread's doorbell does.
 //
-// Invariant: a packet that waits for room and was left by a worker is the server thread's, until a worker
-// begins to help again: the server thread's view does not count on the help from before.
+// Invariant: a packet that waits for space and was left by a worker belongs to the server thread until a
+// worker begins to help again: the server thread's view does not count earlier help.
 class HelpRecord {
  public:
-  // A worker begins to help: it polls, also for what waits for room.
+  // A worker begins to help: it polls, including for packets that wait for space.
   void begin() {
     helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     awaits_room_.store(false, std::memory_order_relaxed);
   }
-  // A worker wanted to help, and another thread drives the engine: it is expected to come back. Any thread.
+  // A worker wanted to help but another thread drives the engine; the worker is expected to come back. Any
+  // thread.
   void ask() { asks_.fetch_add(1, std::memory_order_relaxed); }
-  // It goes on to help until end_stay().
+  // The worker continues to help until end_stay().
   void stay() { helpers_.fetch_add(1, std::memory_order_relaxed); }
   void end_stay() { helpers_.fetch_sub(1, std::memory_order_relaxed); }
-  // A thread leaves while a packet waits for room.
+  // A thread leaves while a packet waits for space.
   void leave_packet() { awaits_room_.store(true, std::memory_order_relaxed); }
 
-  // A packet waited for room when a thread left, and no other has taken over since.
+  // True if a packet waited for space when a thread left, and no other thread has taken over since.
   bool awaits_room() const { return awaits_room_.load(std::memory_order_relaxed); }
   bool has_helpers() const { return helpers_.load(std::memory_order_relaxed) > 0; }
 
-  // The server thread's.
+  // The server thread's view.
   class View {
    public:
     explicit View(HelpRecord& record) : record_(record), seen_(record.helps()) {}
 
-    // A worker helps, or has helped since this thread polled or asked last and is expected to again: there is
-    // no need to poll.
+    // True if polling is unnecessary: a worker helps, or has helped since this thread last polled or asked
+    // and is expected to help again.
     bool is_helped() {
       const std::uint64_t before = std::exchange(seen_, record_.helps());
       return !record_.awaits_room() && (record_.has_helpers() || seen_ != before);
     }
-    // This thread polls, with the progress lock held.
+    // This thread polls, holding the progress lock.
     void take_over() {
       record_.awaits_room_.store(false, std::memory_order_relaxed);
       seen_ = record_.helps();

@@ -1,4 +1,4 @@
-// How long a thread that found nothing to do keeps polling before it sleeps.
+// How long a thread that finds no work keeps polling before it sleeps.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@ struct IdleSettings {
   std::chrono::microseconds spin{200};       // poll again at once, yielding, this long after the last success
   std::chrono::microseconds sleep_min{100};  // then sleep: at first this long,
   std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
-  // Empty polls between two readings of the clock; 0: read it and yield each time (more threads than cores).
+  // Empty polls between two clock readings; 0: read the clock and yield each time (more threads than cores).
   std::uint32_t polls_per_yield = 256;
-  // At least this long between two yields: a yield costs a slice of time where other programs want the
-  // processor.
+  // Minimum time between two yields: a yield costs a time slice if other programs want the processor.
   std::chrono::microseconds yield_interval{25};
-  // The same for threads that compute and drive the engine between, where processors are scarce.
+  // Like yield_interval, for threads that compute and drive the engine in between, where processors are
+  // scarce.
   std::chrono::microseconds way_interval{100};
 };
 
-// Pure: time comes in as an argument. One object per waiting thread.
+// Pure: the caller passes the time. One object per waiting thread.
 class IdlePolicy {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,14 +28,14 @@ class IdlePolicy {
 
   explicit IdlePolicy(const IdleSettings& settings) : settings_(settings), next_sleep_(settings.sleep_min) {}
 
-  // Something was done.
+  // The poll found work.
   void succeeded() {
     idle_since_known_ = false;
     polls_ = 0;
     next_sleep_ = settings_.sleep_min;
   }
 
-  // Nothing was there. `now` is called rarely enough to cost nothing.
+  // The poll found nothing. `now` is called rarely enough to be free.
   template <class Now>
   Step failed(Now&& now) {
     if (++polls_ <= settings_.polls_per_yield) return Step::poll;

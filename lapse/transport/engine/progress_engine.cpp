@@ -38,13 +38,13 @@ void ProgressEngine::carry_out(Submission& submission) {
 bool ProgressEngine::turn(std::size_t packets, Submission* own) {
   ++counters_.turns;
   bool progressed = false;
-  // Work by the clock is no reason to expect packets: a thread that waits sleeps nevertheless.
+  // Timed work is no reason to expect packets: a waiting thread sleeps nevertheless.
   bool met_deadline = false;
   try {
     Submission* submission = queue_.take_all();
     progressed = submission != nullptr || own != nullptr;
     while (submission != nullptr) {
-      Submission* next = submission->next;  // the handler may give the submission back to its owner
+      Submission* next = submission->next;  // the handler may return the submission to its owner
       carry_out(*submission);
       submission = next;
     }
@@ -53,13 +53,14 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
     if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
       met_deadline = meet_deadline();
     }
-    // The answer to a packet is sent before the next packet is polled: a worker waits for it.
+    // The answer to a packet is sent before the next packet is polled, because a worker waits for it.
     for (std::size_t packet = 0; packet < packets && poll_packet(); ++packet) {
       progressed = true;
       client_.end_turn();
     }
   } catch (...) {
-    // The transport itself failed. What it was sending or receiving is lost, and no rank can be notified.
+    // The transport itself failed. The packets it was sending or receiving are lost, and no rank can be
+    // notified.
     transport_.abort(fmt::format("communication failed: {}", text_of(std::current_exception())));
   }
   if (progressed || met_deadline) update_deadline();
@@ -70,7 +71,7 @@ bool ProgressEngine::poll_packet() {
   try {
     return transport_.poll(deliver_, 1) > 0;
   } catch (const OutOfMemory&) {
-    // The packet waits for memory. Every rank learns why workers end, which gives memory back.
+    // The packet waits for memory. Every rank learns why workers end, which frees memory.
     client_.handle_failure(std::current_exception());
     return true;
   }
@@ -94,7 +95,7 @@ void ProgressEngine::update_deadline() {
   const Clock::rep before = deadline_.load(std::memory_order_relaxed);
   if (deadline == before) return;
   deadline_.store(deadline, std::memory_order_relaxed);
-  // By the fences of sleeper and ringer, a server thread about to sleep sees the new deadline.
+  // The fences of sleeper and ringer ensure that a server thread about to sleep sees the new deadline.
   if (deadline < before) server_bell_.force_wake();
 }
 
@@ -149,7 +150,7 @@ bool ProgressEngine::help(Submission& submission) {
 }
 
 void ProgressEngine::make_progress(std::chrono::microseconds wait) {
-  constexpr int kMaxTurns = 16;  // Other ranks may send without an end.
+  constexpr int kMaxTurns = 16;  // Other ranks may send endlessly.
   bool busy = false;
   const auto make_turn = [&] {
     if (!try_enter()) return false;
@@ -162,7 +163,7 @@ void ProgressEngine::make_progress(std::chrono::microseconds wait) {
   int turns = 0;
   while (turns < kMaxTurns && make_turn()) ++turns;
   if (turns > 0 || wait.count() <= 0 || !is_sole_driver()) return;
-  // As long as the application says, which may be longer than the clock can count.
+  // The application's time may be longer than the clock can count.
   constexpr std::chrono::hours kLongest{24 * 365};
   const Clock::time_point end = Clock::now() + std::min<std::chrono::microseconds>(wait, kLongest);
   IdlePolicy idle(idle_settings());
@@ -211,8 +212,8 @@ void ProgressEngine::leave_to_server() {
 
 void ProgressEngine::drive_submissions() {
   if (!may_drive()) return;
-  // A thread that fails to get the lock may leave: the holder of the lock checks the queue after releasing
-  // it. The fence orders the push (or the release of the lock) before the check of the other thread.
+  // A thread that fails to get the lock may leave: the lock holder checks the queue after releasing it. The
+  // fence orders the push (or the release of the lock) before the other thread's check.
   for (;;) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (queue_.empty() || !try_enter()) return;

@@ -1,4 +1,4 @@
-// Drives the protocol of one rank: takes submissions, delivers packets, lets waiting workers help.
+// Drives the protocol of one rank: handles submissions, delivers packets, lets waiting workers help.
 #pragma once
 
 #include <atomic>
@@ -20,23 +20,21 @@
 
 namespace lapse {
 
-// What an engine runs. Every call comes from the holder of the progress lock.
+// The client that an engine runs. The holder of the progress lock makes all calls.
 class EngineClient {
  public:
   virtual void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role) = 0;
-  // All decisions of this turn have been made: send what they produced.
+  // All decisions of this turn are made: send what they produced.
   virtual void end_turn() LAPSE_REQUIRES(progress_role) = 0;
-  // An exception came out of handle_packet, handle_deadline or a submission. Must not throw; end_turn
-  // follows.
+  // handle_packet, handle_deadline or a submission threw an exception. Must not throw; end_turn follows.
   virtual void handle_failure(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role) = 0;
 
-  // For clients with work by the clock. The moment at which handle_deadline is to be called, if any; asked
-  // after every turn in which something was done, so it must be cheap.
+  // For clients with timed work: when to call handle_deadline, if at all. Called after every turn that did
+  // something, so it must be cheap.
   virtual std::optional<IdlePolicy::Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) {
     return std::nullopt;
   }
-  // The deadline has passed; end_turn follows. Afterwards next_deadline() is later than `now`, or there is
-  // none.
+  // The deadline has passed; end_turn follows. Afterwards next_deadline() is later than `now` or nullopt.
   virtual void handle_deadline(IdlePolicy::Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     static_cast<void>(now);
   }
@@ -56,16 +54,16 @@ struct EngineCounters {
 //
 // Invariants:
 // 1. Only the holder of the progress lock touches the transport and calls the client.
-// 2. After submit returned, the submission is handled without further calls by the submitter: its own turn
-//    did it, or the lock holder of the moment sees it after releasing the lock, or the server thread does.
-// 3. A thread that sleeps holds no lock. Where messages come that ring no bell, the server thread sleeps,
+// 2. After submit returned, the submission is handled without further calls by the submitter: by its own
+//    turn, by the current lock holder (which checks after releasing the lock), or by the server thread.
+// 3. A sleeping thread holds no lock. If messages arrive without ringing a bell, the server thread sleeps,
 //    deeply or lightly, no longer than IdleSettings::sleep_max.
-// 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it, from
-//    light sleep too where packets wait for room: the server thread then polls until they have it.
-// 5. The server thread does not sleep past the client's deadline, and wakes for one that is set meanwhile;
-//    beside a worker that helps, which meets the deadline in its turns, it sleeps half of
-//    IdleSettings::sleep_min at least. A worker that drives the engine while it waits does not sleep past the
-//    deadline either. Without one no clock is read for it.
+// 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it. If
+//    packets wait for space, this ends light sleep too, and the server thread polls until they have it.
+// 5. The server thread does not sleep past the client's deadline and wakes if one is set meanwhile. Beside a
+//    helping worker, which meets the deadline in its turns, it sleeps at least half of
+//    IdleSettings::sleep_min. A worker that drives the engine while it waits does not sleep past the deadline
+//    either. Without a deadline no clock is read for it.
 class ProgressEngine {
  public:
   static constexpr std::size_t kPacketsPerTurn = 16;
@@ -81,29 +79,29 @@ class ProgressEngine {
 
   ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings);
 
-  // Queues a submission and, where allowed, drives the engine once.
+  // Queues a submission and, if allowed, drives the engine once.
   void submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
-  // Queues a submission, by a thread that may not drive the engine, also while no thread does.
+  // Queues a submission from a thread that may not drive the engine, even while no thread does.
   void submit_from_outside(Submission& submission) {
     queue_.push(submission);
     notify();
   }
 
-  // Carries out a submission of the calling thread at once, after those that wait; false, having done
-  // nothing, where another thread drives the engine.
+  // Carries out a submission of the calling thread at once, after those that wait. Returns false, having done
+  // nothing, if another thread drives the engine.
   bool try_submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
-  // As try_submit, after the thread that drives the engine. For threads that try_submit has let in.
+  // Like try_submit, but waits for the thread that drives the engine. For threads that try_submit has let in.
   void submit_in_place(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
-  // As try_submit, for a thread that does so again and again: it handles the packets that have come, and the
-  // server thread leaves them to it.
+  // Like try_submit, for a thread that calls it repeatedly: it handles arrived packets, and the server thread
+  // leaves them to it.
   bool help(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
-  // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
+  // The awaited event: answers, which arrive soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
-  // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; the thread
-  // that makes done() true rings it. done() must be cheap and free of side effects.
+  // Drives the engine until done() is true. `bell` is the calling thread's own; the thread that makes done()
+  // true rings it. done() must be cheap and free of side effects.
   template <class Done>
   void wait(Doorbell& bell, Done&& done, WaitFor what = WaitFor::answers) LAPSE_EXCLUDES(progress_role);
 
@@ -113,9 +111,8 @@ class ProgressEngine {
 
   // Wakes the server thread.
   void notify() { server_bell_.force_wake(); }
-  // For the server thread where it waits for something else than serve does: sleeps until the bell rings, at
-  // most as long as `idle` and the deadline allow, unless poll() finds something to do after the
-  // announcement.
+  // For the server thread while it waits for something other than serve does. Sleeps until the bell rings, at
+  // most as long as `idle` and the deadline allow, unless poll() finds work after the sleep is announced.
   template <class Poll>
   void sleep(IdlePolicy& idle, Poll&& poll) LAPSE_EXCLUDES(progress_role) {
     const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
@@ -123,7 +120,7 @@ class ProgressEngine {
                        [&] { return deadline_.load(std::memory_order_relaxed) != deadline || poll(); });
   }
 
-  // Calls f() with the progress lock held, for callers that need the client's state not to change meanwhile.
+  // Calls f() with the progress lock held, so that the client's state does not change meanwhile.
   template <class F>
   void exclusively(F&& f) LAPSE_EXCLUDES(progress_role) {
     {
@@ -133,46 +130,46 @@ class ProgressEngine {
     }
     drive_submissions();
   }
-  // One turn: all submissions, the last of them `own`, what the deadline asks for, then at most `packets`
-  // packets. True when anything was done.
+  // One turn: all submissions, `own` last, then what the deadline asks for, then at most `packets` packets.
+  // True if anything was done.
   bool turn(std::size_t packets = kPacketsPerTurn, Submission* own = nullptr) LAPSE_REQUIRES(progress_role);
-  // The pending submissions, oldest first, for a caller that carries them out itself, in steps of its own.
+  // The pending submissions, oldest first, for a caller that carries them out itself.
   Submission* take_submissions() LAPSE_REQUIRES(progress_role) { return queue_.take_all(); }
 
-  // True when nothing waits in the queue and the transport has nothing in flight.
+  // True if the queue is empty and the transport has nothing in flight.
   bool quiet() const LAPSE_REQUIRES(progress_role) { return queue_.empty() && transport_.idle(); }
 
-  // Before threads wait or serve: no thread will serve. This thread drives the engine where it waits, and the
-  // others do where they help. The thread id of none: a thread serves again.
+  // Call before threads wait or serve. No thread will serve: `thread` drives the engine while it waits, and
+  // other threads do so if they help. A default thread id: a thread serves again.
   void set_sole_driver(std::thread::id thread) { sole_driver_ = thread; }
-  // For threads that compute: drives the engine while there is something to do. The sole driver, where there
-  // is nothing: waits until something comes, at most so long; other threads do not wait.
+  // For threads that compute: drives the engine while there is work. If there is none, the sole driver waits
+  // for some, at most `wait`; other threads do not wait.
   void make_progress(std::chrono::microseconds wait) LAPSE_EXCLUDES(progress_role);
 
-  // Before threads wait or serve: whether there are fewer processors than threads with work. Then a thread
-  // that polls without pause takes a processor from the thread for which it waits.
+  // Call before threads wait or serve. True: there are fewer processors than threads with work, so a thread
+  // that polls without pause takes a processor from the thread it waits for.
   void set_crowded(bool crowded) { settings_.crowded = crowded; }
-  // How long threads that find nothing poll and sleep.
+  // How long threads that find no work poll and sleep.
   IdleSettings idle_settings() const {
     IdleSettings idle = settings_.idle;
     if (settings_.crowded) idle.polls_per_yield = 0;
     return idle;
   }
 
-  // Read by the holder of the progress lock, or while no thread drives the engine.
+  // Requires the progress lock, or that no thread drives the engine.
   const EngineCounters& counters() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return counters_; }
 
  private:
   using Clock = IdlePolicy::Clock;
   static constexpr Clock::rep kNoDeadline = std::numeric_limits<Clock::rep>::max();
-  // Where all senders ring, only a ring announces packets, unless the MPI library has held back a packet that
-  // it was given to send: then it has to be polled soon. So the first sleeps are short in either case.
+  // If all senders ring, only a ring announces packets, unless the MPI library has held back a packet that it
+  // was given to send; then it must be polled soon. So the first sleeps are short in either case.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
 
   bool is_sole_driver() const {
     return sole_driver_ != std::thread::id() && sole_driver_ == std::this_thread::get_id();
   }
-  // Whether this thread may enter the transport, when it does not serve.
+  // Whether this thread may enter the transport outside serve.
   bool may_drive() const { return settings_.helping || is_sole_driver(); }
 
   bool try_enter() LAPSE_TRY_ACQUIRE(true, mutex_, progress_role) {
@@ -184,7 +181,7 @@ class ProgressEngine {
     progress_role.release();
     mutex_.unlock();
   }
-  // Holds the progress lock as long as it lives.
+  // Holds the progress lock during its lifetime.
   class LAPSE_SCOPED_CAPABILITY Holder {
    public:
     explicit Holder(ProgressEngine& engine) LAPSE_ACQUIRE(engine.mutex_, progress_role) : engine_(engine) {
@@ -200,25 +197,25 @@ class ProgressEngine {
   };
 
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
-  // One turn of a thread that does not stay, with `own` as its last submission; true when something was done
-  // or is in flight.
+  // One turn of a thread that does not stay, with `own` as the last submission; true if something was done or
+  // is in flight.
   bool turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
   // This thread handles the packets for a while.
   void begin_to_help() LAPSE_REQUIRES(progress_role) {
     help_.begin();
-    // Each packet would wake a server thread in deep sleep: one ring now makes it wake once and sleep
+    // Each packet would wake a server thread in deep sleep: one ring now makes it wake once and then sleep
     // lightly.
     if (server_bell_.is_asleep()) server_bell_.ring();
   }
-  // As leave, for a thread that has driven the engine and may compute or sleep now.
+  // Like leave, for a thread that has driven the engine and may now compute or sleep.
   void leave_to_server() LAPSE_RELEASE(mutex_, progress_role);
-  // One packet, or the report that there is no memory for one; false when there is none.
+  // Handles one packet, or the failure to allocate memory for one; false if there is none.
   bool poll_packet() LAPSE_REQUIRES(progress_role);
   // Calls the client if its deadline has passed; true if so.
   bool meet_deadline() LAPSE_REQUIRES(progress_role);
   // Asks the client for its deadline; wakes the server thread if it might sleep past it.
   void update_deadline() LAPSE_REQUIRES(progress_role);
-  // `limit`, or less where the deadline comes before.
+  // `limit`, or the time until the deadline if that is shorter.
   static std::chrono::microseconds until_deadline(std::chrono::microseconds limit, Clock::rep deadline);
   std::chrono::microseconds until_deadline(std::chrono::microseconds limit) const {
     return until_deadline(limit, deadline_.load(std::memory_order_relaxed));
@@ -227,37 +224,37 @@ class ProgressEngine {
     if (!settings_.polling) return kLongSleep;
     return settings_.senders_ring ? idle.sleep_length(kLongSleep) : idle.sleep_length();
   }
-  // One turn, when the lock is free; true when something was done or another thread holds the lock.
+  // One turn if the lock is free; true if something was done or another thread holds the lock.
   bool poll_once() LAPSE_EXCLUDES(progress_role);
-  // Drives turns while there are submissions that no other thread will see.
+  // Drives turns while there are submissions that no other thread would see.
   void drive_submissions() LAPSE_EXCLUDES(progress_role);
-  // Where processors are scarce: a thread that computes and helps again and again lets others run now and
-  // then. A thread that never waits loses its processor only at the end of its slice, of milliseconds, and
-  // as long would every message take.
+  // Where processors are scarce, lets others run now and then while a thread computes and helps repeatedly. A
+  // thread that never waits loses its processor only at the end of its slice, after milliseconds; every
+  // message would take as long.
   void give_way();
   void wake_sleeper() {
     if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
     if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
   }
-  // Where processors are scarce, no waiting thread polls while others compute, if rings announce the
-  // messages. Deadlines are left to the server thread too.
+  // If processors are scarce and rings announce the messages, no waiting thread polls while others compute.
+  // Deadlines are left to the server thread too.
   bool leaves_all_to_server(WaitFor what) const {
     return what == WaitFor::workers && settings_.crowded && (settings_.senders_ring || !settings_.polling);
   }
-  // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do.
-  // Meanwhile the server thread handles the messages: its sleep must not be light. If server thread and
-  // worker announce their sleeps at the same time, at least one sees the other.
+  // Sleeps until the bell rings, at most `limit`, unless done() is true or there was work. Meanwhile the
+  // server thread handles the messages, so its sleep must not be light. If the server thread and the worker
+  // announce their sleeps at the same time, at least one sees the other.
   template <class Done>
   void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done)
       LAPSE_EXCLUDES(progress_role) {
     resting_.fetch_add(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // A message that came during the server thread's light sleep did not wake it.
+    // A message that arrived during the server thread's light sleep did not wake it.
     const bool found = settings_.helping && server_bell_.deepen() && poll_once();
     if (!found) bell.sleep(limit, done);
     resting_.fetch_sub(1, std::memory_order_relaxed);
   }
-  // No worker helps now, and a worker leaves all messages to the server thread.
+  // No worker helps now, and at least one leaves all messages to the server thread.
   bool must_listen() const { return resting_.load(std::memory_order_relaxed) > 0 && !help_.has_helpers(); }
   void pause(IdlePolicy::Step step) {
     if (step == IdlePolicy::Step::yield) std::this_thread::yield();
@@ -277,7 +274,7 @@ class ProgressEngine {
   std::atomic<std::int32_t> resting_{0};           // workers that sleep in wait
   std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; by lock holders
   std::atomic<Clock::rep> gave_way_{0};            // when a helper did so last
-  std::atomic<Doorbell*> sleeper_{nullptr};        // of the waiters that sleep, the one that fell asleep last
+  std::atomic<Doorbell*> sleeper_{nullptr};        // of the sleeping waiters, the last to fall asleep
   Mutex mutex_;                                    // the progress lock
   // guarded by the progress lock
   EngineCounters counters_ LAPSE_GUARDED_BY(progress_role);

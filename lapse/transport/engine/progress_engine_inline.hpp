@@ -1,4 +1,4 @@
-// How threads wait for the engine and serve it: the templates of progress_engine.hpp, which includes this.
+// How threads wait for the engine and serve it: templates of progress_engine.hpp, which includes this file.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
       help_.end_stay();
       leave_to_server();
       drive_submissions();
-      // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay
-      // in light sleep a little longer: most helpers come back at once.
+      // A thread that stops helping asks a sleeping waiter to take over. The server thread may stay in light
+      // sleep a little longer: most helpers come back at once.
       if (done()) wake_sleeper();
     } else {
       step = idle.failed(&Clock::now);
@@ -80,10 +80,10 @@ void ProgressEngine::serve(Stop&& stop) {
     }
     const IdlePolicy::Step step = idle.failed(&Clock::now);
     if (helped) {
-      // Another worker may have helped a moment ago and come back soon: then the light sleep is short.
+      // Another worker may have helped recently and come back soon: then the light sleep is short.
       const bool listens = must_listen();
       const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
-      // A deadline that has passed is the helper's. It may have lost its processor: then it gets this one.
+      // A passed deadline is the helper's. It may have lost its processor: then it gets this one.
       const std::chrono::microseconds limit =
           until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline);
       server_bell_.light_sleep(std::max(limit, settings_.idle.sleep_min / 2), [&] {

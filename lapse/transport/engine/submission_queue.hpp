@@ -1,4 +1,4 @@
-// What workers submit to the engine: an intrusive queue with many producers and one consumer.
+// Submissions of workers to the engine: an intrusive multi-producer, single-consumer queue.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace lapse {
 
 class SubmissionHandler;
 
-// A request of a worker to the engine. Owned by the submitter, who keeps it alive until it has been handled.
+// A worker's request to the engine. Owned by the submitter, who keeps it alive until it is handled.
 struct Submission {
   SubmissionHandler* handler = nullptr;
   Submission* next = nullptr;
@@ -24,9 +24,8 @@ class SubmissionHandler {
   ~SubmissionHandler() = default;
 };
 
-// Thread safety: push by any thread; take_all by the holder of the progress lock.
-// Guarantee: submissions come out in the order in which their pushes took effect, so each producer's own
-// order holds.
+// Thread safety: push by any thread; take_all by the holder of the progress lock. Guarantee: submissions are
+// taken in the order in which their pushes took effect, so each producer's own order is kept.
 class SubmissionQueue {
  public:
   void push(Submission& submission) {
@@ -39,7 +38,7 @@ class SubmissionQueue {
 
   bool empty() const { return head_.load(std::memory_order_acquire) == nullptr; }
 
-  // Everything pushed so far, oldest first, linked by next; null when empty.
+  // Returns everything pushed so far, oldest first, linked by next; null if empty.
   Submission* take_all() LAPSE_REQUIRES(progress_role) {
     if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
     Submission* newest = head_.exchange(nullptr, std::memory_order_acquire);

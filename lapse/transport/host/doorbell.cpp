@@ -24,7 +24,7 @@ void Doorbell::wait(std::uint32_t how, std::chrono::microseconds limit) {
   timespec timeout{};
   timeout.tv_sec = limit.count() / 1'000'000;
   timeout.tv_nsec = (limit.count() % 1'000'000) * 1000;
-  // Woken, timed out, interrupted, or rung before: in every case the caller checks again.
+  // Woken, timed out, interrupted or already rung: in every case the caller checks again.
   const int call = scope_ == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
   syscall(SYS_futex, futex_word(*word_), call, how, &timeout, nullptr, 0);
 }

@@ -8,24 +8,23 @@
 namespace lapse {
 
 // One sleeper, any number of ringers. The sleeper announces itself, checks once more for a reason to stay
-// awake, and only then sleeps; a ringer first makes the reason visible, then checks for a sleeper. With a
-// full fence on both sides one of the two sees the other.
+// awake, then sleeps. A ringer first makes the reason visible, then checks for a sleeper. A full fence on
+// both sides ensures that one of the two sees the other.
 //
-// A light sleep is one that ring() does not end, only force_wake(). Other threads may turn it into a deep one
-// while it lasts.
+// Only force_wake() ends a light sleep, not ring(). Other threads may turn it into a deep one while it lasts.
 class Doorbell {
  public:
   using Word = std::atomic<std::uint32_t>;  // zero at the start
 
   // Within this process.
   Doorbell() : word_(&own_), scope_(Scope::process) {}
-  // By a word in memory that processes share; each has a doorbell of its own over it.
+  // Uses a word in memory that processes share; each process has its own Doorbell over it.
   explicit Doorbell(Word& shared) : word_(&shared), scope_(Scope::host) {}
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
   // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early. A limit of
-  // zero gives way to other threads.
+  // zero yields to other threads.
   template <class StayAwake>
   void sleep(std::chrono::microseconds limit, StayAwake&& stay_awake) {
     rest(kAsleep, limit, stay_awake);
@@ -35,7 +34,7 @@ class Doorbell {
     rest(kLightlyAsleep, limit, stay_awake);
   }
 
-  // Wakes a sleeper, but not from light sleep. What it should see must have been written before.
+  // Wakes a sleeper, except from light sleep. The caller must first write what the sleeper should see.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) == kAsleep) wake();
@@ -45,10 +44,10 @@ class Doorbell {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) != kAwake) wake();
   }
-  // Whether a thread was in deep sleep a moment ago.
+  // Whether a thread was recently in deep sleep.
   bool is_asleep() const { return word_->load(std::memory_order_relaxed) == kAsleep; }
-  // From now on ring() ends a light sleep; the caller has to check for reasons from before. False when there
-  // is no light sleep.
+  // From now on ring() ends a light sleep; the caller must check for reasons from before. False if no thread
+  // sleeps lightly.
   bool deepen() {
     std::uint32_t lightly = kLightlyAsleep;
     return word_->load(std::memory_order_relaxed) == kLightlyAsleep &&

@@ -1,4 +1,4 @@
-// The doorbells of the server progress threads of all ranks of a host.
+// The doorbells of the server threads of all ranks of a host.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace lapse {
 
-// Each in a cache line of memory that the ranks share, so that the sender of a message can wake its receiver.
+// Each has a cache line of its own in shared memory, so that the sender of a message can wake its receiver.
 // Thread safety: any thread.
 class HostDoorbells {
  public:
   static constexpr std::size_t kLineBytes = 64;
 
-  // `lines`: a cache line for each rank of the host, in the order of their ranks, zeroed at the start.
-  // hosts[r] is the host of rank r.
+  // `lines`: a cache line for each rank of the host, in rank order, initially zero. hosts[r] is the host of
+  // rank r.
   HostDoorbells(std::byte* lines, std::span<const std::int32_t> hosts, Rank self);
 
   Doorbell& own() { return *bells_[self_.index()]; }
-  // Nothing for ranks of other hosts.
+  // Does nothing for ranks of other hosts.
   void ring(Rank rank) {
     if (Doorbell* bell = bells_[rank.index()].get()) bell->ring();
   }

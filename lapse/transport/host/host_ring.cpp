@@ -14,7 +14,7 @@ using host_ring::Kind;
 
 namespace {
 
-// No message goes over the end of the ring. (A division would take longer than a short message's copy.)
+// No message crosses the end of the ring. (A division would take longer than a short message's copy.)
 constexpr std::uint64_t offset_after(std::uint64_t end, std::uint64_t capacity) {
   return end == capacity ? 0 : end;
 }
@@ -25,7 +25,7 @@ bool HostRingWriter::has_room(std::uint64_t end) {
   if (end - consumed_ <= ring_.capacity) [[likely]] {
     return true;
   }
-  // The receiver has read what it released: it may be overwritten.
+  // The receiver has read what it released, so it may be overwritten.
   consumed_ = ring_.consumed->load(std::memory_order_acquire);
   return end - consumed_ <= ring_.capacity;
 }

@@ -13,7 +13,7 @@ HostRings::HostRings(std::byte* memory, const HostRingsLayout& layout, std::span
       pool_(pool),
       populate_(std::move(populate)),
       destinations_(hosts.size()) {
-  // Ranks of the host are numbered in the order of ranks.
+  // Ranks of the host are numbered in rank order.
   std::size_t own_number = 0;
   for (std::size_t rank = 0; rank < self.index(); ++rank) {
     if (hosts[rank] == hosts[self.index()]) ++own_number;
@@ -52,7 +52,7 @@ PacketBuffer HostRings::begin(Rank to, std::size_t least, std::size_t most) {
   }
   const std::span<std::byte> room = destination.writer.reserve(least, std::min(most, largest_message_));
   if (room.data() == nullptr) return {};
-  // The room is rounded up to whole lines.
+  // The space is rounded up to whole lines.
   return PacketBuffer::in_place(room.data(), std::min(room.size(), largest_message_));
 }
 
@@ -124,7 +124,7 @@ std::size_t HostRings::abandon() {
   for (const Rank to : waiting_destinations_) {
     Fifo<Waiting>& waiting = destinations_[to.index()].waiting;
     for (; !waiting.empty(); waiting.pop()) {
-      // An announced packet is counted where its fragments are.
+      // An announced packet is counted with its fragments.
       if (waiting.front().kind == host_ring::Kind::packet) ++packets;
     }
   }

@@ -1,4 +1,4 @@
-// Packets between the ranks of a host through rings in memory that they share.
+// Packets between the ranks of a host through rings in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@
 
 namespace lapse {
 
-// This rank's ends of the rings from and to the other ranks of its host.
+// This rank's ends of the rings to and from the other ranks of its host.
 //
 // Guarantees:
-// 1. Messages of one sender are taken in the order in which they were sent.
-// 2. send never waits and never refuses: a message that finds no room waits in a queue of its destination.
-// 3. Senders are taken in turn: none is shut out.
-// 4. A ring takes memory when the first message is sent. Where there is none, its sender does not use it.
+// 1. Messages of one sender are taken in sending order.
+// 2. send never waits and never refuses: a message that finds no space waits in its destination's queue.
+// 3. Senders are taken in turn: none starves.
+// 4. A ring takes memory when the first message is sent. If there is none, its sender does not use the ring.
 //
 // Thread safety: one thread at a time.
 class HostRings {
  public:
-  // Makes pages exist; false when there is no memory for them.
+  // Makes pages exist; false if out of memory.
   using Populate = std::function<bool(std::byte* memory, std::size_t bytes)>;
 
   struct Message {
@@ -36,42 +36,43 @@ class HostRings {
     HostRingMessage content;
   };
 
-  // `memory`: layout.bytes() of it, zeroed, of which layout.position_bytes() exist. hosts[r] is the host of
-  // rank r. `bells`: of this host; may be null: nothing is rung.
+  // `memory`: layout.bytes() zeroed bytes, of which the first layout.position_bytes() are populated. hosts[r]
+  // is the host of rank r. `bells`: this host's; null: no bell is rung.
   HostRings(std::byte* memory, const HostRingsLayout& layout, std::span<const std::int32_t> hosts, Rank self,
             HostDoorbells* bells, BufferPool& pool, Populate populate);
 
-  // Whether messages to this rank go through a ring: always or never the same.
+  // Whether messages to this rank go through a ring; the answer never changes.
   bool reaches(Rank to) {
     const State state = destinations_[to.index()].state;
     return state == State::open || (state == State::new_ring && open(to));
   }
-  // An empty message in the ring itself, with room for `least` bytes and as far as possible `most`; without
-  // memory where there is no room. reaches(to) is true. It must be sent before any other to the same rank.
+  // Begins an empty message in the ring, with space for `least` bytes and up to `most` if possible. The
+  // buffer has no memory if there is no space. Requires reaches(to). It must be sent before any other to the
+  // same rank.
   PacketBuffer begin(Rank to, std::size_t least, std::size_t most);
-  // reaches(to) is true, and the message has at most largest_message() bytes. The buffer goes to the pool.
+  // Requires reaches(to) and at most largest_message() bytes. The buffer goes to the pool.
   void send(Rank to, host_ring::Kind kind, PacketBuffer message);
   std::size_t largest_message() const { return largest_message_; }
 
-  // Writes what waits for room, as far as there is some.
+  // Writes waiting messages as far as there is space.
   void advance() {
     if (!waiting_destinations_.empty()) [[unlikely]] {
       write_waiting();
     }
   }
-  // No message waits for room.
+  // True if no message waits for space.
   bool idle() const { return waiting_destinations_.empty(); }
 
-  // Sets `message` to the next one of any sender, if there is one; it stays in place until release().
-  // Throws ProtocolError.
+  // Sets `message` to the next message of any sender, if any; it stays in place until release(). Throws
+  // ProtocolError.
   bool take(Message& message);
   void release() { senders_[taken_].reader.release(); }
   // Whether a rank of this host does not use its ring to this rank.
   bool has_unused() const { return has_unused_; }
 
-  // At the end, when no rank sends any more: returns the number of messages that were not taken.
+  // At the end, when no rank sends any more: returns the number of messages not taken.
   std::size_t discard_received();
-  // Gives up what waits; returns the number of packets.
+  // Drops waiting messages; returns the number of packets.
   std::size_t abandon();
 
  private:
@@ -97,7 +98,7 @@ class HostRings {
   };
 
   bool open(Rank to);
-  // Returns whether nothing waits any more.
+  // Returns whether no message waits any more.
   bool write_waiting(Rank to);
   void write_waiting();
 

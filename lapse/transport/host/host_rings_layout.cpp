@@ -31,7 +31,7 @@ std::size_t HostRingsLayout::ring_offset(std::size_t from, std::size_t to) const
 HostRingMemory HostRingsLayout::ring(std::byte* memory, std::size_t from, std::size_t to) const {
   std::byte* const positions = memory + to * receiver_bytes();
   std::byte* const ring = memory + ring_offset(from, to);
-  // Zeroed memory is a position at the start; atomics of 64 bits have the representation of their value.
+  // Zeroed memory is a position at the start; 64-bit atomics have the representation of their value.
   return {.bytes = ring + host_ring::kAlignment,
           .capacity = capacity(),
           .published = reinterpret_cast<host_ring::Position*>(positions) + from,

@@ -1,4 +1,4 @@
-// Where the rings between the ranks of a host are stored in the memory that they share.
+// The layout of the rings between the ranks of a host in their shared memory.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,31 @@
 
 namespace lapse {
 
-// In front, for each receiver, the positions that its senders have published, side by side: a receiver with
-// up to 8 senders reads one cache line to find out that nothing has come, one with 63 reads 8. Behind them
-// the rings, each from a page boundary on, with the receiver's position in its first cache line.
+// The positions that senders have published come first, grouped by receiver: a receiver with up to 8 senders
+// reads one cache line to see that nothing has arrived, one with 63 reads 8. The rings follow, each
+// page-aligned, with the receiver's position in its first cache line.
 //
 // A value that all ranks compute alike. Thread safety: constant.
 class HostRingsLayout {
  public:
-  // Bytes of all rings of a receiver together, unless that would make a ring shorter than kMinRingBytes.
+  // Total bytes of a receiver's rings, unless that would make a ring shorter than kMinRingBytes.
   static constexpr std::size_t kReceiverBytes = std::size_t{4} << 20;
   static constexpr std::size_t kMinRingBytes = std::size_t{64} << 10;
   static constexpr std::size_t kMaxRingBytes = std::size_t{512} << 10;
 
-  // `ranks`: on this host, at least 2. `ring_bytes`: of every ring; 0: chosen by the number of ranks.
-  // It is rounded up to whole pages, of `page_bytes`: those of the host.
+  // `ranks`: on this host, at least 2. `ring_bytes`: size of every ring, rounded up to whole pages of
+  // `page_bytes`; 0: chosen by the number of ranks.
   explicit HostRingsLayout(std::int32_t ranks, std::size_t ring_bytes = 0,
                            std::size_t page_bytes = lapse::page_bytes());
 
-  // Of all ranks together.
+  // Total for all ranks.
   std::size_t bytes() const { return ring_offset(ranks_ - 2, ranks_ - 1) + ring_bytes_; }
-  // Of the published positions, in front.
+  // Size of the published positions at the start.
   std::size_t position_bytes() const { return ranks_ * receiver_bytes(); }
   std::size_t ring_bytes() const { return ring_bytes_; }
   std::uint64_t capacity() const { return ring_bytes_ - host_ring::kAlignment; }
 
-  // The ring from one rank to another, by their numbers among the ranks of the host; they differ.
+  // The ring from one rank to a different one, by their numbers among the ranks of the host.
   HostRingMemory ring(std::byte* memory, std::size_t from, std::size_t to) const;
 
  private:

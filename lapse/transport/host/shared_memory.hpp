@@ -1,4 +1,4 @@
-// Memory that ranks of a host share: a capability of some transports beside packets.
+// Memory shared by ranks of a host: an optional capability of a transport.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ class SharedMemory {
  public:
   // Why this host cannot share memory; empty when it can. The same message on all ranks of the host.
   virtual std::string problem() const = 0;
-  // Collective. The ranks that give the same `group`, all of one host, will share memory; once.
+  // Collective. The ranks that pass the same `group`, all of one host, will share memory. Called once.
   virtual void join_group(std::int32_t group) = 0;
-  // Collective over the group. As many zeroed bytes as every rank of the group asks for, from a page boundary
-  // on, mapped until the transport is closed. No page exists before it is touched; the kernel kills a process
-  // that touches one for which there is no room. Throws OutOfMemory when free_bytes() is less on some rank,
-  // else MpiError.
+  // Collective over the group. Allocates page-aligned zeroed bytes, the same number on every rank of the
+  // group, mapped until the transport is closed. No page exists before it is touched; the kernel kills a
+  // process that touches a page when memory is exhausted. Throws OutOfMemory if free_bytes() is less on some
+  // rank, MpiError otherwise.
   virtual std::byte* allocate(std::size_t bytes) = 0;
-  // What such memory may take now, with all that other groups of this host take.
+  // Bytes still available for such memory, shared with other groups of this host.
   virtual std::size_t free_bytes() const = 0;
-  // Where it is stored, for messages.
+  // The place where it is stored; for messages.
   virtual std::string place() const = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// Remedies where ranks of a host cannot share memory: by the reason, for errors and warnings.
+// Remedies if ranks of a host cannot share memory, by reason; for errors and warnings.
 #pragma once
 
 #include <string_view>

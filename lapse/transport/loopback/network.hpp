@@ -1,4 +1,4 @@
-// A network of ranks inside one process whose deliveries are chosen from outside, one by one.
+// A network of ranks in one process whose deliveries are chosen from outside, one by one.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,14 @@ namespace lapse {
 
 class LoopbackTransport;
 
-// For simulations: the same choices give the same run. Thread safety: none, endpoints included.
+// For simulations: equal choices give equal runs. Thread safety: none, endpoints included.
 //
-// Packets wait in one queue for each ordered pair of ranks (a rank and itself too), from which only the
-// oldest can be delivered (I6). With a separate bulk lane, packets sent on it wait in a bag for each pair,
-// from which any can be delivered; without, they share the queue.
+// Packets wait in one queue per ordered pair of ranks (a rank and itself too), which delivers only its oldest
+// (I6). With a separate bulk lane, bulk packets wait in a bag per pair, which may deliver any; without one
+// they share the queue.
 class LoopbackNetwork {
  public:
-  // Packets that can be delivered next: the oldest of a queue (`count` packets wait in it, in order) or any
-  // of a bag.
+  // Packets that can be delivered next: the oldest of a queue of `count` packets, or any of a bag.
   struct Choice {
     Rank from;
     Rank to;
@@ -51,13 +50,12 @@ class LoopbackNetwork {
   // The choices, ordered by sender, receiver and lane; valid until the next call of any function.
   std::span<const Choice> deliverable();
 
-  // Remote reads of a rank that are in flight, and the next step of one of them
-  // (LoopbackRemoteReads::advance).
+  // The number of a rank's remote reads in flight, and the next step of one (LoopbackRemoteReads::advance).
   std::size_t reads_in_flight(Rank reader) const;
   bool advance_read(Rank reader, std::size_t index);
 
-  // Delivers exactly one packet: the oldest, or packet `index` of the bag (counted in sending order).
-  // Throws ProtocolError when there is no such packet.
+  // Delivers exactly one packet: the oldest, or packet `index` of the bag (counted in sending order). Throws
+  // ProtocolError if there is no such packet.
   void deliver(const Choice& choice, const Transport::Handler& handler, std::size_t index = 0);
 
  private:
@@ -73,7 +71,7 @@ class LoopbackNetwork {
   void send(Rank from, Rank to, PacketBuffer packet, Transport::Lane lane);
   // Delivers to one rank, sender by sender, the queue before the bag.
   std::size_t poll(Rank to, const Transport::Handler& handler, std::size_t limit);
-  // Packets that wait for this rank.
+  // Number of packets that wait for this rank.
   std::size_t waiting(Rank to) const;
 
   const std::int32_t ranks_;

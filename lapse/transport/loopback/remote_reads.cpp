@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBytes = sizeof(std::uint64_t);
 
 RemoteReads::Finished read_word(const std::byte* address, std::uint64_t tag) {
-  // Other threads may write to the memory now.
+  // Other threads may be writing to the memory.
   auto& word = *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(address));
   return {tag, std::atomic_ref<std::uint64_t>(word).load(std::memory_order_relaxed)};
 }

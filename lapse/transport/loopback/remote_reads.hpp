@@ -1,4 +1,4 @@
-// What the ranks of a network inside one process expose to each other, and the reads of it.
+// Memory that ranks of a network in one process expose to each other, and reads of it.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,8 @@
 
 namespace lapse {
 
-// The reads of one rank that are in flight. A read finishes in two steps: it reads the memory, and the value
-// is delivered; each step may be as late as the driver of the network chooses. How ranks expose memory is
-// left to the network.
+// One rank's reads in flight. A read has two steps, reading the memory and delivering the value; the
+// network's driver may delay each. The network defines how ranks expose memory.
 //
 // Thread safety: none; the memory may change meanwhile.
 class LoopbackRemoteReads : public RemoteReads {
@@ -23,14 +22,14 @@ class LoopbackRemoteReads : public RemoteReads {
   virtual ~LoopbackRemoteReads() = default;
 
   void set_handler(Handler handler) override { handler_ = std::move(handler); }
-  // Throws UsageError when the eight bytes are not all exposed or not at a multiple of eight.
+  // Throws UsageError if the eight bytes are not all exposed or not aligned to eight.
   void begin(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override
       LAPSE_REQUIRES(progress_role);
 
   std::size_t in_flight() const { return reads_.size(); }
-  // The next step of read `index`, counted in the order in which they began. Returns whether it was the last.
+  // Makes the next step of read `index`, counted in begin order. Returns whether it was the last.
   bool advance(std::size_t index);
-  // Both steps of all. Returns whether there were any.
+  // Makes all steps of all reads. Returns whether there were any.
   bool finish_all();
 
  private:

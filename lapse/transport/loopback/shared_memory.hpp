@@ -1,4 +1,4 @@
-// What the ranks of a network inside one process share in place of memory of a host.
+// Memory that ranks of a network in one process share, in place of memory of a host.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace lapse {
 // Thread safety: any thread.
 class LoopbackMemory {
  public:
-  // `free_bytes`: how much memory there is, in all.
+  // `free_bytes`: total memory.
   explicit LoopbackMemory(std::size_t free_bytes) : free_bytes_(free_bytes) {}
 
-  // The `number`-th piece of a group: made for the first rank that asks; the other ranks get that piece.
-  // Zeroed, at a page boundary. Throws OutOfMemory when it exceeds what is free.
+  // The `number`-th piece of a group: made for the first rank that asks, then returned to the others. Zeroed
+  // and page-aligned. Throws OutOfMemory if it exceeds the free memory.
   std::byte* piece(std::int32_t group, std::size_t number, std::size_t bytes);
   std::size_t free_bytes() const { return free_bytes_; }
 

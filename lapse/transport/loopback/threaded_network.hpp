@@ -1,4 +1,4 @@
-// A network of ranks inside one process, each driven by threads of its own.
+// A network of ranks in one process, each driven by threads of its own.
 #pragma once
 
 #include <condition_variable>
@@ -19,18 +19,17 @@ namespace lapse {
 class ThreadedLoopbackTransport;
 
 struct ThreadedLoopbackSettings {
-  // Packets of the bulk lane may overtake and be overtaken; they do where delay_seed is set.
+  // Bulk packets may overtake and be overtaken; they do if delay_seed is set.
   bool separate_bulk_lane = false;
-  // With a seed every poll delivers a random part of what waits, possibly nothing, from random senders, so
-  // that many interleavings occur; pairs of ranks keep their order. Without, packets are delivered in order
-  // of arrival.
+  // If set, every poll delivers a random part of what waits, possibly nothing, from random senders, so that
+  // many interleavings occur; pairs of ranks keep their order. If not, packets are delivered in order of
+  // arrival.
   std::optional<std::uint64_t> delay_seed;
   std::size_t shared_bytes = std::size_t{1} << 30;  // memory that ranks can share
   bool remote_reads = false;                        // ranks can read what others expose
 };
 
-// For tests of the concurrent parts. Thread safety: each endpoint is used by one thread at a time; different
-// endpoints by different threads.
+// For tests of the concurrent parts. Thread safety: one thread at a time per endpoint.
 class ThreadedLoopback {
  public:
   explicit ThreadedLoopback(std::int32_t ranks, const ThreadedLoopbackSettings& settings = {});
@@ -45,7 +44,7 @@ class ThreadedLoopback {
  private:
   friend class ThreadedLoopbackTransport;
 
-  // Waits until all ranks have called it; returns what each brought. May be called repeatedly.
+  // Waits until all ranks have called it; returns what each passed. May be called repeatedly.
   std::vector<std::vector<std::byte>> gather(Rank rank, std::span<const std::byte> mine,
                                              GatherWatch* watch = nullptr);
   std::vector<Rank> missing() const LAPSE_REQUIRES(mutex_);
@@ -54,8 +53,8 @@ class ThreadedLoopback {
   LoopbackMemory memory_;
   std::vector<std::unique_ptr<ThreadedLoopbackTransport>> endpoints_;
 
-  // The gathering in progress. A rank takes the result of one before it can begin the next, so the result is
-  // overwritten only when every rank has it.
+  // The gathering in progress. A rank takes one result before it can begin the next gathering, so the result
+  // is overwritten only after every rank has taken it.
   Mutex mutex_;
   std::condition_variable all_arrived_;
   std::vector<std::vector<std::byte>> brought_ LAPSE_GUARDED_BY(mutex_);

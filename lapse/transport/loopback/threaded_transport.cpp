@@ -65,7 +65,7 @@ bool ThreadedLoopbackTransport::advance_reads() {
 std::uint32_t ThreadedLoopbackTransport::Reads::expose(std::span<const std::byte> memory) {
   transport_.throw_if_closed("expose");
   std::vector<std::span<const std::byte>>& all = memory_.emplace_back();
-  // Addresses, which are good for all ranks of the process.
+  // Addresses, which are valid for all ranks of the process.
   for (const auto& one : transport_.network_.gather(transport_.rank_, std::as_bytes(std::span(&memory, 1)))) {
     std::span<const std::byte> span;
     std::memcpy(&span, one.data(), sizeof span);

@@ -23,8 +23,7 @@
 
 namespace lapse {
 
-// Thread safety: one thread at a time uses an endpoint; the endpoints of other ranks put packets into its
-// inbox.
+// Thread safety: one thread at a time uses an endpoint; endpoints of other ranks put packets into its inbox.
 class ThreadedLoopbackTransport final : public Transport {
  public:
   ThreadedLoopbackTransport(ThreadedLoopback& network, Rank rank, std::int32_t ranks,
@@ -42,7 +41,7 @@ class ThreadedLoopbackTransport final : public Transport {
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
-  // No packet waits for this rank, and it has no read in flight.
+  // True if no packet waits for this rank and it has no read in flight.
   bool idle() const override LAPSE_REQUIRES(progress_role) {
     return waiting_.load(std::memory_order_acquire) == 0 && reads_.in_flight() == 0;
   }
@@ -72,7 +71,7 @@ class ThreadedLoopbackTransport final : public Transport {
     std::vector<std::vector<std::span<const std::byte>>> memory_;  // by number and rank
   };
 
-  // Returns whether one was delivered.
+  // Returns whether a read was delivered.
   bool advance_reads();
   void put(Rank from, PacketBuffer packet, Lane lane);
   std::optional<Packet> take();
@@ -96,9 +95,9 @@ class ThreadedLoopbackTransport final : public Transport {
   Mutex mutex_;
   // Index: sender, or ranks + sender for the bulk lane.
   std::vector<Fifo<PacketBuffer>> queues_ LAPSE_GUARDED_BY(mutex_);
-  // The queues in the order of arrival; not used with delays.
+  // The queues in order of arrival; unused with delays.
   Fifo<std::size_t> arrivals_ LAPSE_GUARDED_BY(mutex_);
-  // Packets in the inbox; written under mutex_, read without.
+  // Packets in the inbox; written under mutex_, read without it.
   std::atomic<std::size_t> waiting_{0};
 };
 

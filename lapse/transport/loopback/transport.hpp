@@ -18,8 +18,8 @@ namespace lapse {
 
 class LoopbackNetwork;
 
-// Thread safety: none, for all endpoints of a network together.
-// all_gather needs all ranks at once and is available with one rank only; close is not collective here.
+// Thread safety: none, for all endpoints of a network together. all_gather needs all ranks at once, so it is
+// available with one rank only; close is not collective here.
 class LoopbackTransport final : public Transport {
  public:
   LoopbackTransport(LoopbackNetwork& network, Rank rank, LoopbackMemory& memory)
@@ -37,7 +37,7 @@ class LoopbackTransport final : public Transport {
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role);
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
-  // No packet waits for this rank, and it has no read in flight.
+  // True if no packet waits for this rank and it has no read in flight.
   bool idle() const override LAPSE_REQUIRES(progress_role);
   // Throws ProtocolError with more than one rank.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
@@ -50,7 +50,7 @@ class LoopbackTransport final : public Transport {
  private:
   friend class LoopbackNetwork;
 
-  // Not collective here: a rank can be read when it has exposed.
+  // Not collective here: a rank can be read once it has exposed memory.
   class Reads final : public LoopbackRemoteReads {
    public:
     explicit Reads(LoopbackTransport& transport) : transport_(transport) {}

@@ -5,8 +5,8 @@
 
 namespace lapse {
 
-// Sets where unset what the MPI library of this process works best with; call it before MPI_Init. Nothing is
-// set for libraries other than Open MPI.
+// Sets those environment variables, where unset, that suit this process's MPI library; call it before
+// MPI_Init. Sets nothing for libraries other than Open MPI.
 //   OMPI_MCA_osc=^rdma                      up to version 4: windows that work with MPI_THREAD_SERIALIZED,
 //                                           within hosts and between them
 //   OMPI_MCA_btl_vader_eager_limit=32768    (btl_sm_eager_limit from version 5 on) messages of up to 32712

@@ -1,4 +1,4 @@
-// Which ranks wait in a collective call of control.
+// Which ranks wait in a collective control call.
 #pragma once
 
 #include <mpi.h>
@@ -15,9 +15,9 @@
 namespace lapse {
 
 // MPI's collective calls do not show which rank they wait for. A rank that has waited long sends a notice
-// with the number of the gathering to every other rank, and a rank that receives a notice of the gathering in
-// which it waits itself answers it with its own: at most one message for each ordered pair of ranks and
-// gathering, and none where gatherings are short.
+// with the gathering's number to every other rank. A rank that receives a notice of the gathering in which it
+// waits answers with its own. So a gathering costs at most one message per ordered pair of ranks, and none if
+// it is short.
 //
 // Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
 class MpiGatherNotices {
@@ -30,19 +30,18 @@ class MpiGatherNotices {
   void announce() LAPSE_REQUIRES(mpi_role);
   // Receives notices and answers those of this gathering.
   void advance() LAPSE_REQUIRES(mpi_role);
-  // The ranks without a notice of this gathering.
+  // The ranks from which no notice of this gathering has arrived.
   std::vector<Rank> missing() const;
 
-  // Collective. When it returns, all ranks have called it, and no notice is in flight.
-  // `watch` may be null.
+  // Collective. When it returns, all ranks have called it and no notice is in flight. `watch` may be null.
   void drain(MpiLock& lock, GatherWatch* watch) LAPSE_EXCLUDES(mpi_role);
-  // Gives up what is not sent, after a failure.
+  // Drops unsent notices after a failure.
   void abandon() LAPSE_REQUIRES(mpi_role);
 
  private:
   struct Peer {
-    std::uint64_t noticed = 0;  // the newest gathering of which it has a notice from this rank
-    std::uint64_t come = 0;     // the newest of which this rank has one
+    std::uint64_t noticed = 0;  // the newest gathering of which this rank has sent it a notice
+    std::uint64_t come = 0;     // the newest of which it has sent one to this rank
   };
 
   void send(std::size_t rank) LAPSE_REQUIRES(mpi_role);
@@ -53,7 +52,7 @@ class MpiGatherNotices {
   const Rank self_;
   std::uint64_t gathering_ = 0;
   std::vector<Peer> peers_;
-  // Of notices, by rank.
+  // Numbers of notices, by rank.
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
   MpiRequestBag<std::unique_ptr<std::uint64_t>> requests_;

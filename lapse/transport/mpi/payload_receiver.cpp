@@ -123,7 +123,7 @@ std::size_t MpiPayloadReceiver::abandon() {
   requests_.abandon(true, [&](const Fragment&) { memory_in_use = true; });
   std::size_t packets = 0;
   for (const Rank from : active_) packets += senders_[from.index()].packets.size();
-  // Fragments that could not be cancelled still arrive in these buffers.
+  // Fragments that could not be cancelled still arrive in these buffers, so leak them.
   if (memory_in_use) static_cast<void>(new std::vector<Sender>(std::move(senders_)));
   senders_.clear();
   active_.clear();

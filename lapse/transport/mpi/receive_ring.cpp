@@ -10,8 +10,8 @@ namespace lapse {
 namespace {
 constexpr std::size_t kBufferAlignment = 64;
 
-// An odd number of cache lines: with buffers a power of two apart, equal offsets in all buffers would map to
-// a few lines of the cache.
+// An odd number of cache lines: with strides of a power of two, equal offsets in all buffers would map to few
+// lines of the cache.
 std::size_t stride(std::size_t bytes) {
   return ((bytes + kBufferAlignment - 1) / kBufferAlignment | 1U) * kBufferAlignment;
 }
@@ -64,7 +64,7 @@ std::size_t MpiReceiveRing::cancel() {
     if (done) {
       check_mpi(MPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
     } else {
-      // Matched by a message that is still arriving, whose sender may never help again: MPI keeps the memory.
+      // Matched by a message that is still arriving, whose sender may never help again. MPI keeps the memory.
       check_mpi(MPI_Request_free(&request), "MPI_Request_free");
       memory_in_use = true;
     }

@@ -1,4 +1,4 @@
-// The eager half of what MpiTransport receives.
+// The part of MpiTransport that receives eager messages.
 #pragma once
 
 #include <mpi.h>
@@ -17,11 +17,10 @@
 
 namespace lapse {
 
-// A ring of receives from any source, posted ahead and posted again in the same order.
+// A ring of receives from any source, posted ahead and reposted in the same order.
 //
-// MPI matches messages to receives in the order in which the receives were posted, and the messages of one
-// sender in the order in which they were sent. So the ring holds the messages of a sender in sending order,
-// and taking them from the head only keeps that order (I6).
+// MPI matches messages to receives in posting order, and the messages of one sender in sending order. So the
+// ring holds a sender's messages in sending order, and taking them only from the head keeps that order (I6).
 //
 // Thread safety: none; all functions are called by the holder of the MPI lock.
 class MpiReceiveRing {
@@ -31,17 +30,16 @@ class MpiReceiveRing {
     std::span<const std::byte> bytes;  // Begins at a 64-byte boundary. Valid until the next test().
   };
 
-  // Posts so many receives of messages of at most `bytes`.
+  // Posts `buffers` receives for messages of at most `bytes`.
   MpiReceiveRing(MPI_Comm communicator, std::size_t buffers, std::size_t bytes) LAPSE_REQUIRES(mpi_role);
 
   std::size_t bytes() const { return requests_.size() * stride_bytes_; }
 
-  // Whether the message at the head has arrived; sets `message` if so. Posts the receive of the message taken
-  // before again. (Not an optional: copying one that was just written costs more than the rest of the
-  // function.)
+  // Whether the message at the head has arrived; sets `message` if so. Reposts the receive of the previously
+  // taken message. (Not an optional: copying one just written costs more than the rest of the function.)
   bool test(Message& message) LAPSE_REQUIRES(mpi_role);
 
-  // Cancels all receives; returns the number of messages that had arrived. The object is then empty.
+  // Cancels all receives and empties the object; returns the number of messages that had arrived.
   std::size_t cancel() LAPSE_REQUIRES(mpi_role);
 
  private:
@@ -58,7 +56,7 @@ class MpiReceiveRing {
   std::unique_ptr<std::byte[], Free> memory_;
   std::vector<MPI_Request> requests_;
   std::size_t head_ = 0;
-  // The buffer before the head, while its message is in use.
+  // The buffer before the head while its message is in use.
   std::optional<std::size_t> taken_;
 };
 

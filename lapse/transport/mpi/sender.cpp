@@ -49,7 +49,7 @@ void MpiSender::send_fragments(Rank to, PacketBuffer packet) {
   destination.payloads.push(index);
   begin_fragments(destination);
   if (!was_waiting && !destination.payloads.empty()) waiting_destinations_.push_back(to);
-  // A long series of sends advances the earlier payloads, too.
+  // A long series of sends also advances the earlier payloads.
   if (unfinished_payloads_ > 1) advance();
 }
 

@@ -1,4 +1,4 @@
-// The sending half of MpiTransport.
+// The sending part of MpiTransport.
 #pragma once
 
 #include <mpi.h>
@@ -19,32 +19,31 @@
 
 namespace lapse {
 
-// Small packets leave as one eager message. A larger one is announced in the eager stream and follows in
-// fragments, at most `fragments_in_flight` of them at once for each destination, in the order of the
-// announcements.
+// A small packet is sent as one eager message. A larger one is announced in the eager stream and follows in
+// fragments, at most `fragments_in_flight` at once per destination, in announcement order.
 //
 // Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
 class MpiSender {
  public:
   MpiSender(const MpiCommunicator& communicator, const MpiTransportSettings& settings, BufferPool& pool);
 
-  // Never waits. The buffer goes to the pool when MPI no longer needs it.
+  // Never waits. Returns the buffer to the pool when MPI no longer needs it.
   void send(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
-  // The fragments of a packet that the caller announces in another stream to this rank.
+  // Sends the fragments of a packet that the caller announces to this rank in another stream.
   void send_fragments(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
 
-  // Finds out which sends are complete and begins the fragments that may follow.
+  // Checks which sends are complete and begins the next fragments.
   void advance() LAPSE_REQUIRES(mpi_role);
 
   bool empty() const { return requests_.empty() && unfinished_payloads_ == 0; }
 
-  // Gives everything up after a failure; returns the number of packets not sent.
+  // Drops everything after a failure; returns the number of packets not sent.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
 
  private:
   static constexpr std::uint32_t kNoPayload = ~std::uint32_t{0};
 
-  // What a request sends: an eager message with its buffer, or a fragment of a payload.
+  // The memory that a request sends: an eager message with its buffer, or a fragment of a payload.
   struct Sending {
     PacketBuffer message;
     std::uint32_t payload = kNoPayload;
@@ -56,7 +55,7 @@ class MpiSender {
     std::size_t in_flight = 0;
   };
   struct Destination {
-    Fifo<std::uint32_t> payloads;  // Those with fragments that have not begun.
+    Fifo<std::uint32_t> payloads;  // Those with fragments not yet begun.
     std::size_t in_flight = 0;
     std::size_t eager_bytes = 0;
   };
@@ -71,12 +70,12 @@ class MpiSender {
   BufferPool& pool_;
 
   MpiRequestBag<Sending> requests_;
-  // Payloads keep their slot until all their fragments are sent; the slots are used again.
+  // A payload keeps its slot until all its fragments are sent; slots are reused.
   std::vector<Payload> payloads_;
   std::vector<std::uint32_t> free_slots_;
   std::size_t unfinished_payloads_ = 0;
   std::vector<Destination> destinations_;
-  // Destinations with payloads whose fragments have not all begun.
+  // Destinations of payloads with fragments not yet begun.
   std::vector<Rank> waiting_destinations_;
 };
 

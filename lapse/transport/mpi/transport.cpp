@@ -22,14 +22,14 @@ namespace lapse {
 
 namespace {
 
-// A busy receiver polls its unfinished sends once in so many packets; an idle one at every poll.
+// A busy receiver polls its unfinished sends once per this many packets; an idle one at every poll.
 constexpr std::size_t kPacketsBetweenSends = 16;
 
-// Where no message of MPI is expected, one poll in so many enters MPI nevertheless: the library may have to
-// help other ranks with earlier calls.
+// If no MPI message is expected, one poll in this many still enters MPI: the library may have to help other
+// ranks with earlier calls.
 constexpr std::size_t kPollsBetweenTests = 64;
 
-// Marks that a handler may be running, also when it throws.
+// Marks that a handler may be running, even if it throws.
 class PollingMark {
  public:
   explicit PollingMark(bool& polling) : polling_(polling) {
@@ -160,8 +160,8 @@ bool MpiTransport::uses_mpi() const {
 std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
   const PollingMark mark(polling_);
-  // This rank, the other ranks of its host, and MPI come first in turn: none of them shuts out another, also
-  // where each has more packets than the limit.
+  // This rank, the other ranks of its host, and MPI come first in turn: none starves another, even if each
+  // has more packets than the limit.
   first_ = static_cast<Source>((static_cast<int>(first_) + 1) % 3);
   std::size_t delivered = first_ == Source::own ? deliver_own(handler, limit) : 0;
   const bool host_before_mpi = first_ != Source::mpi || !uses_mpi();
@@ -208,7 +208,7 @@ std::size_t MpiTransport::deliver_from_host(const Handler& handler, std::size_t 
   std::size_t delivered = 0;
   HostRings::Message message;
   for (std::size_t taken = 0; taken < limit && delivered < limit && host_rings_->take(message); ++taken) {
-    // Its room is free again also when the handler throws.
+    // Its space is freed even if the handler throws.
     struct Release {
       HostRings& rings;
       ~Release() { rings.release(); }
@@ -318,7 +318,7 @@ std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std
   notices_.begin();
   if (watch == nullptr || watch->patience() == GatherWatch::Duration::zero())
     return all_gather_polled(lock_, communicator_.get(), mine, [this](auto) { exchange_notices(false); });
-  // The ranks that wait too have a second to answer before the report, or half of the time.
+  // Other waiting ranks have a second, or half of the patience, to answer before the report.
   constexpr GatherWatch::Duration kAnswers = std::chrono::seconds(1);
   GatherWatch::Duration due = watch->patience();
   const GatherWatch::Duration announced_at = due - std::min(kAnswers, due / 2);

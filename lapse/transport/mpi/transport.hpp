@@ -33,17 +33,16 @@
 
 namespace lapse {
 
-// Thread safety: as of Transport; abort: any thread. MPI is called under the MPI lock only, handlers without
-// it. With MPI_THREAD_FUNNELED only the main thread may call.
+// Thread safety: see Transport; abort: any thread. MPI is called only under the MPI lock, handlers only
+// without it. With MPI_THREAD_FUNNELED only the main thread may call.
 //
-// Several transports may live in a process, on the same or on different communicators. Threads that
-// construct, close or all_gather must do so in the same order on every rank, as for all collective calls of
-// MPI.
+// A process may have several transports, on the same or on different communicators. Threads that construct,
+// close or all_gather must do so in the same order on every rank, as MPI requires for collective calls.
 class MpiTransport final : public Transport {
  public:
-  // Collective. Duplicates the communicator: throws what MpiCommunicator and agree_on_settings throw.
+  // Collective. Duplicates the communicator. Throws what MpiCommunicator and agree_on_settings throw.
   explicit MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings = {});
-  // Without close(): frees what is possible without communication; messages in flight are lost.
+  // Without close(): frees what it can without communication; messages in flight are lost.
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -58,14 +57,14 @@ class MpiTransport final : public Transport {
 
   bool has_separate_bulk_lane() const override { return rings_->in_use(); }
 
-  // No more than goes through a ring, to ranks of this host.
+  // For ranks of this host, at most the size of a ring message.
   std::size_t packet_bytes(Rank to) const override {
     const bool by_ring = host_rings_ != nullptr && communicator_.same_host(to);
     return by_ring ? std::min(kPacketBytes, host_rings_->largest_message()) : kPacketBytes;
   }
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
-  // In the host ring, unless packets of a separate bulk lane may go through it at any time.
+  // Begins it in the host ring, unless packets of a separate bulk lane may go through the ring at any time.
   PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role);
   std::size_t buffer_bytes() const override;
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
@@ -84,60 +83,61 @@ class MpiTransport final : public Transport {
   Doorbell* doorbell() override { return bells_ != nullptr ? &bells_->own() : nullptr; }
   void throw_if_ended(const char* call) const override;
   void close(GatherWatch* watch = nullptr) override;
-  // Takes the MPI lock if it can, and ends the job without it if it cannot.
+  // Takes the MPI lock if it can; otherwise ends the job without it.
   [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Size of the largest packet that travels as one message between ranks of a host, and to or from a rank.
+  // Size of the largest packet sent as one message between ranks of a host, and to or from a given rank.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
   std::size_t eager_packet_bytes(Rank other) const {
     return settings_.eager_bytes_to(communicator_.same_host(other)) - mpi_wire::kKindBytes;
   }
-  // Size of the largest packet that goes through a ring to a rank of this host; 0: there are no rings.
+  // Size of the largest packet sent through a ring to a rank of this host; 0: there are no rings.
   std::size_t host_ring_packet_bytes() const {
     return host_rings_ != nullptr ? host_rings_->largest_message() : 0;
   }
-  // The duplicate, for windows of this instance.
+  // The duplicate, for this instance's windows.
   const MpiCommunicator& communicator() const { return communicator_; }
 
  private:
-  // Of packets. Polls begin with each in turn.
+  // Sources of packets. Each poll begins with the next one.
   enum class Source : std::uint8_t { own, host, mpi };
 
   void throw_if_closed(const char* call) const;
   void make_rma_receive_rings();
 
-  // Of the ranks that wait in a gathering; of this rank to all others, where it announces itself.
+  // Exchanges notices of ranks that wait in a gathering. `announces`: this rank sends its own to all others.
   void exchange_notices(bool announces) LAPSE_EXCLUDES(mpi_role);
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
-  // From ranks of this host.
+  // Packets from ranks of this host.
   std::size_t deliver_from_host(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
-  // Messages of MPI, and what has no other way; advances what is in flight.
+  // MPI messages and packets with no other way; advances what is in flight.
   std::size_t deliver_from_mpi(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
-  // Whether a message of MPI may arrive or is in flight.
+  // Whether an MPI message may arrive or is in flight.
   bool uses_mpi() const LAPSE_REQUIRES(progress_role);
 
   void send_to_host(Rank to, PacketBuffer packet) LAPSE_REQUIRES(progress_role);
-  // These return the number of packets delivered: 0 for an announcement or a packet that has to wait.
+  // These return the number of packets delivered: 0 for an announcement or a packet that must wait.
   std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
   std::size_t accept_packet(Rank from, std::span<const std::byte> packet, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
-  // `largest`: packets of up to so many bytes are not announced.
+  // `largest`: packets of up to this many bytes are not announced.
   void accept_announcement(Rank from, std::span<const std::byte> announcement, std::size_t largest)
       LAPSE_REQUIRES(progress_role);
-  // The part of accept for Kind::ring_note.
+  // Accepts a Kind::ring_note.
   std::size_t accept_note(Rank from, std::span<const std::byte> note, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
-  // Waits a while until all RMA receive rings are empty at both ends; returns a description of what is left,
+  // Waits a while until all RMA receive rings are empty at both ends. Returns a description of what is left,
   // empty if nothing.
   std::string drain_rma_receive_rings() LAPSE_REQUIRES(progress_role);
 
-  // A receiver may have a packet before the sender's request is complete; gives up after a while.
+  // Waits for unfinished sends, as a receiver may have a packet before the sender's request completes. Gives
+  // up after a while.
   void wait_for_sends() LAPSE_REQUIRES(progress_role);
-  // Frees requests. Returns a description of what was left, empty if nothing, with what the rings between
-  // ranks of the host were left with.
+  // Frees requests. Returns a description of what was left, including in the rings between ranks of the host;
+  // empty if nothing.
   std::string release_requests(std::size_t unsent, std::size_t undelivered)
       LAPSE_REQUIRES(progress_role, mpi_role);
 
@@ -146,7 +146,7 @@ class MpiTransport final : public Transport {
   MpiTransportSettings settings_;
   MpiLock& lock_;
 
-  // One thread at a time; where MPI is concerned, the holder of the MPI lock.
+  // Used by one thread at a time; if MPI is concerned, by the holder of the MPI lock.
   BufferPool pool_ LAPSE_GUARDED_BY(progress_role);
   // Packets of this rank to itself.
   Fifo<PacketBuffer> own_packets_ LAPSE_GUARDED_BY(progress_role);
@@ -157,8 +157,8 @@ class MpiTransport final : public Transport {
   std::optional<MpiRmaReceiveRings> rings_;
   std::optional<MpiRemoteReads> reads_;  // on every rank or on none
   MpiHostMemory host_memory_;
-  HostDoorbells* bells_;   // of host_memory_; null where there are none
-  HostRings* host_rings_;  // of host_memory_; null where there are none
+  HostDoorbells* bells_;   // of host_memory_; null if there are none
+  HostRings* host_rings_;  // of host_memory_; null if there are none
   MpiSharedMemory shared_memory_;
   std::size_t packets_since_sends_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::size_t polls_without_mpi_ LAPSE_GUARDED_BY(progress_role) = 0;

@@ -1,4 +1,4 @@
-// How MpiTransport ends.
+// Closing and aborting of MpiTransport.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -102,7 +102,7 @@ void MpiTransport::abort(const std::string& reason) {
   log_error(rank(), fmt::format("rank {} on {} ends the job: {}", rank().value(), host_name(), reason));
   if (const auto hooks = current_hooks(); hooks->fatal) hooks->fatal(rank(), reason);
   if (!lock_.finalized()) {
-    // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
+    // The job may have to end because of the lock's holder, so wait for the lock only a while.
     constexpr int kAttempts = 10000;
     for (int attempt = 0; attempt < kAttempts && !lock_.try_lock(); ++attempt) std::this_thread::yield();
     MPI_Abort(closed_ ? MPI_COMM_WORLD : communicator_.get(), EXIT_FAILURE);

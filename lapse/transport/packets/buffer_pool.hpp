@@ -1,4 +1,4 @@
-// Packet buffers that wait to be used again.
+// Packet buffers kept for reuse.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// Thread safety: none. Keeps buffers of at most kKeptBytes in all, so that a burst of large packets does not
-// stay in memory indefinitely; what exceeds it is freed. Last in, first out: a warm buffer is reused first.
+// Thread safety: none. Keeps buffers of at most kKeptBytes in total, so that a burst of large packets does
+// not stay in memory indefinitely; frees the rest. Last in, first out: a warm buffer is reused first.
 class BufferPool {
  public:
   static constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
@@ -31,7 +31,7 @@ class BufferPool {
     try {
       free_.push_back(std::move(buffer));
     } catch (const std::bad_alloc&) {
-      return;  // It is freed: to give memory back needs none.
+      return;  // Frees the buffer; that needs no memory.
     }
     bytes_ += capacity;
   }

@@ -1,4 +1,4 @@
-// A first-in-first-out queue that allocates only while it grows, so that a waiting packet costs no heap
+// A first-in-first-out queue that allocates only while it grows, so that a waiting packet costs no
 // allocation.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Thread safety: none. T is movable and has a default constructor; a popped slot keeps a moved-from T.
+// Thread safety: none. T is movable and default-constructible; a popped slot keeps a moved-from T.
 template <class T>
 class Fifo {
  public:
@@ -21,7 +21,7 @@ class Fifo {
     ++size_;
   }
 
-  // Element `index` counted from the oldest; index < size().
+  // Element `index`, counted from the oldest. Requires index < size().
   T& operator[](std::size_t index) { return items_[slot(index)]; }
   const T& operator[](std::size_t index) const { return items_[slot(index)]; }
   T& front() { return items_[first_]; }

@@ -1,5 +1,5 @@
-// A growing block of bytes for one packet, aligned for any element type and never zero-filled: memory of its
-// own, which is used again, or, as long as the packet fits, memory that the transport sends from.
+// A growing block of bytes for one packet, aligned for any element type and never zero-filled. Uses its own,
+// reused memory or, as long as the packet fits, memory that the transport sends from.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace lapse {
 class PacketBuffer {
  public:
   static constexpr std::size_t kAlignment = 16;
-  // No sum or product of lengths overflows.
+  // Small enough that no sum or product of lengths overflows.
   static constexpr std::size_t kMaxBytes = std::numeric_limits<std::size_t>::max() / 4;
 
   PacketBuffer() = default;
-  // An empty packet in memory that stays the transport's: a packet that outgrows it is moved out.
+  // An empty packet in the transport's memory; a packet that outgrows it moves to the heap.
   static PacketBuffer in_place(std::byte* memory, std::size_t bytes) {
     PacketBuffer buffer;
     buffer.data_ = memory;
@@ -55,8 +55,8 @@ class PacketBuffer {
 
   void clear() { size_ = 0; }
 
-  // Makes room for `bytes` more at the end and returns where they begin; valid until the next call. Throws
-  // std::bad_alloc; then nothing has changed.
+  // Adds space for `bytes` at the end and returns its start; valid until the next call. Throws
+  // std::bad_alloc, with no effect.
   std::byte* extend(std::size_t bytes) {
     if (capacity_ - size_ < bytes) [[unlikely]] {
       if (bytes > kMaxBytes - size_) throw std::bad_alloc();
@@ -67,11 +67,11 @@ class PacketBuffer {
     return begin;
   }
 
-  // Forgets the last `bytes` bytes.
+  // Drops the last `bytes` bytes.
   void shrink(std::size_t bytes) { size_ -= bytes; }
 
-  // Makes the capacity at least `bytes`, without the slack that growing by doubling leaves. Throws
-  // likewise.
+  // Makes the capacity at least `bytes`, without the slack of growth by doubling. Throws std::bad_alloc, with
+  // no effect.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     if (bytes > kMaxBytes) throw std::bad_alloc();

@@ -7,25 +7,24 @@
 
 namespace lapse {
 
-// Payloads are announced in the order of their slots and consumed one by one.
-// Thread safety: none. Holds no messaging.
+// Payloads are announced in slot order and consumed one by one. Thread safety: none. Does no messaging.
 class RmaReceiveRingReader {
  public:
-  // `capacity`: as the writer's.
+  // `capacity`: the same as the writer's.
   explicit RmaReceiveRingReader(std::uint64_t capacity) : capacity_(capacity) {}
 
-  // A payload is there. Returns where in the ring it begins. Throws ProtocolError when its slot is not the
-  // one that follows, when the payload cannot be one, or when the payload before has not been consumed.
+  // A payload has arrived. Returns where in the ring it begins. Throws ProtocolError if its slot is not the
+  // next one, the payload is impossible, or the previous payload has not been consumed.
   std::uint64_t arrived(std::uint64_t begin, std::uint64_t bytes);
   // The payload that arrived last has been handled.
   void consumed();
   bool handling() const { return arrived_ != consumed_; }
 
-  // Whether so much has been consumed since the last credit that the writer should be notified.
+  // Whether enough has been consumed since the last credit to notify the writer.
   bool owes_credit() const { return consumed_ - returned_ >= capacity_ / 4; }
   // Whether anything has been consumed since the last credit.
   bool owes_anything() const { return consumed_ != returned_; }
-  // The position to report to the writer now.
+  // Returns the position to report to the writer now.
   std::uint64_t take_credit() { return returned_ = consumed_; }
 
  private:

@@ -8,19 +8,19 @@
 
 namespace lapse {
 
-// Assigns slots in order; a slot can be used again when the reader has returned credit for it.
-// Thread safety: none. Holds no messaging.
+// Assigns slots in order; a slot is reusable when the reader has returned credit for it. Thread safety: none.
+// Does no messaging.
 class RmaReceiveRingWriter {
  public:
   // `capacity`: bytes of the ring, a multiple of rma_receive_ring::kAlignment.
   explicit RmaReceiveRingWriter(std::uint64_t capacity) : capacity_(capacity) {}
 
-  // The next slot, or none when the payload is empty, larger than rma_receive_ring::largest_payload, or
-  // finds no credit.
+  // The next slot; nullopt if the payload is empty, larger than rma_receive_ring::largest_payload, or finds
+  // no credit.
   std::optional<RmaRingSlot> reserve(std::uint64_t bytes);
 
-  // The reader has consumed everything before this position. Throws ProtocolError when it is before an
-  // earlier credit or after what was reserved.
+  // The reader has consumed everything before this position. Throws ProtocolError if it is before an earlier
+  // credit or after what was reserved.
   void credit(std::uint64_t consumed);
 
   std::uint64_t reserved() const { return reserved_; }

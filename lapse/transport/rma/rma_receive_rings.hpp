@@ -1,4 +1,4 @@
-// Bulk packets that senders put into memory of the receiver: a capability of some transports beside messages.
+// Bulk packets that senders put into the receiver's memory: an optional capability of a transport.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace lapse {
 
-// Decided once, when the transport is made, alike on all ranks. Thread safety: one thread at a time.
+// Decided once, alike on all ranks, when the transport is made. Thread safety: one thread at a time.
 class RmaReceiveRings {
  public:
-  // What was decided and why, for the log.
+  // The decision and its reason, for the log.
   struct Report {
-    bool problem = false;  // not as the options ask
+    bool problem = false;  // differs from what the options ask
     std::string text;      // empty: nothing to report
   };
 
   virtual const Report& report() const = 0;
-  // Packets of the bulk lane that have come through a ring and have been handled.
+  // Packets of the bulk lane that have arrived through a ring and been handled.
   virtual std::uint64_t received_packets() const = 0;
 
  protected:

@@ -15,7 +15,7 @@ namespace lapse {
 void wait_polled(MpiLock& lock, MPI_Request& request, const char* call, const WhileWaiting& while_waiting) {
   using SteadyClock = std::chrono::steady_clock;
   constexpr int kTestsBeforeYielding = 32;
-  // Until then the thread yields.
+  // The thread yields until then, and sleeps afterwards.
   constexpr std::chrono::milliseconds kSleepsAfter{2};
   SteadyClock::time_point start{};
   for (int tests = 1;; ++tests) {

@@ -13,21 +13,20 @@
 
 namespace lapse {
 
-// Called now and then during a long wait, with how long it has taken.
+// Called now and then during a long wait with its length so far.
 using WhileWaiting = std::function<void(std::chrono::steady_clock::duration)>;
 
-// Waits until the request is complete; takes the lock for each test only, gives way to other threads and
-// processes, and sleeps when the wait takes long. `call` names the MPI call that began the request. Throws
-// MpiError.
+// Waits until the request is complete. Takes the lock only for each test; yields to other threads and
+// processes and sleeps during long waits. `call` names the MPI call that began the request. Throws MpiError.
 void wait_polled(MpiLock& lock, MPI_Request& request, const char* call,
                  const WhileWaiting& while_waiting = {}) LAPSE_EXCLUDES(mpi_role);
 
-// Collective over `communicator`. All ranks have arrived when it returns.
+// Collective over `communicator`. When it returns, all ranks have arrived.
 void barrier_polled(MpiLock& lock, MPI_Comm communicator, const WhileWaiting& while_waiting = {})
     LAPSE_EXCLUDES(mpi_role);
 
-// Collective over `communicator`. The byte string of each rank, in rank order. Throws UsageError, on every
-// rank, when all of them together exceed 2 GiB - 1.
+// Collective over `communicator`. Returns the byte string of each rank, in rank order. Throws UsageError, on
+// every rank, if they exceed 2 GiB - 1 in total.
 std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,
                                                       std::span<const std::byte> mine,
                                                       const WhileWaiting& while_waiting = {})

@@ -12,7 +12,7 @@ namespace lapse {
 
 int usable_thread_level() {
   require_usable_library();
-  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  mpi_role.assert_held();  // If MPI can be used, the caller guarantees that no other thread is inside.
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   int is_main = 1;
@@ -20,7 +20,7 @@ int usable_thread_level() {
   if (level < MPI_THREAD_SERIALIZED && is_main == 0) {
     throw MpiStateError(
         "a server is made by another thread than the one that initialised MPI: with a thread level below "
-        "MPI_THREAD_SERIALIZED only that one may call MPI");
+        "MPI_THREAD_SERIALIZED only that thread may call MPI");
   }
   return level;
 }
@@ -53,11 +53,11 @@ void MpiCommunicator::duplicate(MPI_Comm users, const MakingReport& report) {
       throw MpiStateError("the communicator is an intercommunicator: an intracommunicator is needed");
     check_mpi(MPI_Comm_rank(users, &rank), "MPI_Comm_rank");
   }
-  // The call below waits for the other ranks while it holds the lock: let them arrive first.
+  // The call below waits for the other ranks while holding the lock: let them arrive first.
   barrier_polled(*lock_, users, report.by(Rank{rank}));
   const MpiGuard guard(*lock_);
   // Without the application's hints, which MPI_Comm_dup copies in some libraries: it may have promised to use
-  // no wildcards, or have allowed messages to overtake each other.
+  // no wildcards, or allowed messages to overtake each other.
   check_mpi(MPI_Comm_dup_with_info(users, MPI_INFO_NULL, &communicator_), "MPI_Comm_dup_with_info");
   check_mpi(MPI_Comm_set_name(communicator_, "lapse"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

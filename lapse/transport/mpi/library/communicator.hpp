@@ -14,24 +14,24 @@
 
 namespace lapse {
 
-// The thread level of MPI. Throws MpiStateError where MPI cannot be used, or not by the calling thread.
+// The thread level of MPI. Throws MpiStateError if MPI cannot be used, or not by the calling thread.
 int usable_thread_level();
 
-// The ranks that an instance runs on, and the communicator that its messages and windows use.
-// Failing calls on it return error codes (MPI_ERRORS_RETURN), which check_mpi turns into exceptions.
+// The ranks of an instance and the communicator for its messages and windows. Failing calls on it return
+// error codes (MPI_ERRORS_RETURN), which check_mpi turns into exceptions.
 //
 // Thread safety: constant after construction; get() is used under lock().
 class MpiCommunicator {
  public:
-  // Collective. Duplicates `users`, any intracommunicator. Throws MpiStateError when MPI is not initialised,
+  // Collective. Duplicates `users`, any intracommunicator. Throws MpiStateError if MPI is not initialised or
   // is finalized, and for an intercommunicator or MPI_COMM_NULL.
   explicit MpiCommunicator(MPI_Comm users, const MakingReport& report = {});
-  // Without free(): the duplicate stays until MPI_Finalize, as freeing it is collective.
+  // Without free() the duplicate stays until MPI_Finalize: freeing it is collective.
   ~MpiCommunicator();
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
-  // Collective. Called once, with nothing in flight on the communicator.
+  // Collective. Called once. Requires that nothing is in flight on the communicator.
   void free() LAPSE_REQUIRES(mpi_role);
 
   MPI_Comm get() const { return communicator_; }
@@ -39,10 +39,10 @@ class MpiCommunicator {
   Rank rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   std::int32_t host_ranks() const { return host_ranks_; }
-  // For each rank the lowest rank of its host.
+  // The lowest rank of each rank's host.
   const std::vector<std::int32_t>& hosts() const { return hosts_; }
   bool same_host(Rank other) const { return hosts_[other.index()] == hosts_[rank_.index()]; }
-  // The ranks of this host, in the order of their ranks.
+  // The ranks of this host, in rank order.
   MPI_Comm host() const { return host_; }
   // This process in MPI_COMM_WORLD.
   Transport::Job job() const { return job_; }

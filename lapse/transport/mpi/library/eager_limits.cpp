@@ -10,7 +10,7 @@ namespace lapse {
 
 namespace {
 
-// The value of an unsigned control variable of the MPI library; the tools interface is initialised.
+// The value of an unsigned control variable of the MPI library. Requires the tools interface.
 std::optional<std::size_t> read_control_variable(const char* name) {
   int index = 0;
   if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return std::nullopt;
@@ -31,8 +31,7 @@ struct EagerLimits {
 };
 
 EagerLimits read_eager_limits() {
-  // Open MPI 4.1 takes the level given here for the thread level of the whole of MPI: it must be the one MPI
-  // has.
+  // Open MPI 4.1 takes the level given here as the thread level of all of MPI, so pass the current one.
   int level = MPI_THREAD_SINGLE;
   int provided = MPI_THREAD_SINGLE;
   EagerLimits limits;
@@ -40,7 +39,7 @@ EagerLimits read_eager_limits() {
   if (library.network_eager_limit == nullptr) return limits;
   if (MPI_Query_thread(&level) != MPI_SUCCESS) return limits;
   if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return limits;
-  // What is excluded has no variable; TCP has one also where UCX or libfabric takes its place.
+  // Excluded components have no variable; TCP has one even if UCX or libfabric takes its place.
   limits.tcp = limits.smallest = read_control_variable(library.network_eager_limit);
   for (const char* name : library.host_eager_limits) {
     const std::optional<std::size_t> one = read_control_variable(name);
@@ -51,8 +50,7 @@ EagerLimits read_eager_limits() {
 }
 
 const EagerLimits& eager_limits() {
-  // Asking loads every component of the MPI library, which takes a fifth of a second; the limits do not
-  // change.
+  // Reading the limits loads every component of the MPI library, which takes 0.2 s; they do not change.
   static const EagerLimits limits = read_eager_limits();
   return limits;
 }

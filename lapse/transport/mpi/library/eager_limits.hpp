@@ -1,4 +1,4 @@
-// Up to which size messages reach their receiver at once.
+// The size up to which messages reach their receiver at once.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace lapse {
 
-// The largest message, in bytes, that reaches its receiver without further help of the sender, in memory of
-// the host and by TCP, as far as the MPI library has them and reports it. May be called once MPI is
-// initialised, by the holder of the MPI lock.
+// The largest message, in bytes, that reaches its receiver without further help of the sender, both through
+// host memory and by TCP, as far as the MPI library reports it. Requires the MPI lock and that MPI is
+// initialised.
 std::optional<std::size_t> eager_message_bytes();
-// The same by TCP alone.
+// Like eager_message_bytes, for TCP alone.
 std::optional<std::size_t> eager_network_bytes();
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// MPI's return codes as exceptions: no failing MPI call goes unnoticed, in release builds neither.
+// MPI's return codes as exceptions: no failing MPI call goes unnoticed, not even in release builds.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace lapse {
 
-// Throws MpiError naming the call and MPI's own text for the code.
+// Throws MpiError naming the call and MPI's own message for the code.
 [[noreturn]] void throw_mpi_error(int code, const char* call) LAPSE_REQUIRES(mpi_role);
 
 inline void check_mpi(int code, const char* call) LAPSE_REQUIRES(mpi_role) {

@@ -42,7 +42,7 @@ void require_library_of_build() {
 
 void require_usable_library() {
   require_library_of_build();
-  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  mpi_role.assert_held();  // If MPI can be used, the caller guarantees that no other thread is inside.
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);

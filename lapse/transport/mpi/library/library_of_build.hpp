@@ -5,11 +5,11 @@
 
 namespace lapse {
 
-// Throws MpiStateError where the process has loaded a library of another family: a communicator then means
-// nothing here, so this is called before one is looked at. May be called at any time, by any thread.
+// Throws MpiStateError if the process has loaded a library of another family. Its communicators have no
+// meaning here, so call this before using one. Any thread, at any time.
 LAPSE_EXPORT_INNER void require_library_of_build();
-// The same, and throws MpiStateError where MPI is not initialised or is finalized: before the number of a
-// communicator of Fortran is converted, for which libraries end the process then.
+// Like require_library_of_build; also throws MpiStateError if MPI is not initialised or is finalized. Call it
+// before converting a Fortran communicator: libraries end the process for that.
 LAPSE_EXPORT_INNER void require_usable_library();
 
 }  // namespace lapse

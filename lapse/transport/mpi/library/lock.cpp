@@ -26,9 +26,9 @@ static_assert(sizeof(MpiLock) == 192 && alignof(MpiLock) == 64);
 
 namespace {
 
-// Where the lock is stands in the text of an error class. These are of one process, and every copy of the
-// library can list them; keys of attributes cannot be listed, and symbols of a library may be hidden from
-// another.
+// The lock's address is stored in the text of an MPI error class. Error classes belong to one process, and
+// every copy of the library can list them; attribute keys cannot be listed, and symbols of one library may be
+// hidden from another.
 constexpr std::string_view kNotice = "lapse: lock of MPI calls, layout ";
 constexpr std::string_view kAddress = ", at ";
 constexpr int kMaxListedCodes = 1000;
@@ -39,7 +39,7 @@ int delete_attribute(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize calls this copy of the library: it must not be unloaded before.
+// MPI_Finalize calls this copy of the library, so it must not be unloaded before.
 void stay_loaded() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&delete_attribute), &info) != 0 && info.dli_fname != nullptr)
@@ -53,7 +53,7 @@ Number number_at(std::string_view text, int base) {
   return number;
 }
 
-// The lock that a notice announces; nothing for another text.
+// The lock that a notice announces; null for another text.
 MpiLock* announced_lock(std::string_view text) {
   if (!text.starts_with(kNotice)) return nullptr;
   const auto layout = number_at<int>(text.substr(kNotice.size()), 10);
@@ -87,8 +87,7 @@ MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
 MpiLock* make_lock() LAPSE_REQUIRES(mpi_role) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  auto* const lock =
-      new MpiLock(Rank(rank));  // Copies of the library may use it up to the end of the process.
+  auto* const lock = new MpiLock(Rank(rank));  // Copies of the library may use it until the process ends.
   int keyval = MPI_KEYVAL_INVALID;
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &keyval, nullptr),
             "MPI_Comm_create_keyval");
@@ -107,7 +106,7 @@ MpiLock* find_or_make_lock() LAPSE_REQUIRES(mpi_role) {
   return lock != nullptr ? lock : make_lock();
 }
 
-// The library's own calls: a copy of the standard library notices only sleepers of that copy.
+// Direct system calls: a copy of the standard library notices only sleepers of that copy.
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
@@ -124,7 +123,7 @@ void pause_processor() {
 }  // namespace
 
 MpiLock& MpiLock::of_process() {
-  mpi_role.assert_held();  // No other thread is inside MPI: the caller vouches for it.
+  mpi_role.assert_held();  // No other thread is inside MPI: the caller guarantees it.
   static MpiLock* const lock = find_or_make_lock();
   if (lock->finalized()) throw MpiStateError("MPI is being finalized: no parameter server can be made");
   return *lock;

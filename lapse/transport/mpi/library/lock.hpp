@@ -1,4 +1,4 @@
-// One thread at a time inside MPI, process-wide.
+// Allows one thread at a time inside MPI, process-wide.
 #pragma once
 
 #include <atomic>
@@ -11,31 +11,29 @@
 
 namespace lapse {
 
-// Held by the thread that holds the MPI lock, of which a process has one. Every function that calls MPI
-// requires it, check_mpi among them, so clang finds an MPI call outside the lock.
+// Held by the thread that holds the process's MPI lock. Every function that calls MPI requires it, check_mpi
+// among them, so clang finds an MPI call outside the lock.
 inline constexpr LockRole mpi_role;
 
 // Lets all instances of a process work with MPI_THREAD_SERIALIZED.
 //
-// Thread safety: any thread. A leaf lock: it is held around MPI calls only; nothing else is locked, and no
-// user code runs, while it is held. Its holder does not wait for another rank (collectives.hpp polls
-// instead).
+// Thread safety: any thread. A leaf lock: held around MPI calls only; its holder takes no other lock, runs no
+// user code and does not wait for another rank (collectives.hpp polls instead).
 //
-// A process may contain several copies of this library, such as that of a program and that of a plugin: they
-// find one lock, made by the first of them, which lasts as long as the process. So its layout changes only
-// together with kLayout. An attribute of MPI_COMM_SELF lets MPI_Finalize report instances that are still
-// open.
+// A process may contain several copies of this library, such as a program's and a plugin's. They share one
+// lock, made by the first of them, which lasts as long as the process; so its layout changes only together
+// with kLayout. An attribute of MPI_COMM_SELF lets MPI_Finalize report instances that are still open.
 class MpiLock {
  public:
-  // Of the members below, and of what their values mean.
+  // Version of the members below and of the meaning of their values.
   static constexpr int kLayout = 1;
 
-  // The lock of this process; made by the first call. Throws MpiStateError when MPI is being finalized, or
-  // when another copy of the library has made a lock of another layout. MPI is initialised, and no other
-  // thread is inside MPI outside the lock.
+  // The lock of this process, made by the first call. Requires that MPI is initialised and no other thread is
+  // inside MPI outside the lock. Throws MpiStateError if MPI is being finalized, or if another copy of the
+  // library has made a lock of another layout.
   static MpiLock& of_process();
 
-  // `process`: the rank in MPI_COMM_WORLD, for what is logged.
+  // `process`: the rank in MPI_COMM_WORLD, for log messages.
   explicit MpiLock(Rank process = Rank(0)) : process_(process) {}
   MpiLock(const MpiLock&) = delete;
   MpiLock& operator=(const MpiLock&) = delete;
@@ -66,25 +64,25 @@ class MpiLock {
     }
   }
 
-  // An instance that must be closed before MPI_Finalize begins, and its end. attach is true for the first
-  // instance of the process.
+  // Begin and end of an instance that must be closed before MPI_Finalize. attach returns true for the
+  // process's first instance.
   bool attach() {
     open_instances_.fetch_add(1, std::memory_order_relaxed);
     return !used_.exchange(true, std::memory_order_relaxed);
   }
   void detach() { open_instances_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // The thread that has the lock for calls of the application, and whether the calling one is it: there is
-  // one at most.
+  // Sets the thread that holds the lock for calls of the application (at most one), and checks whether the
+  // calling thread is it.
   static void set_application_thread(std::thread::id thread);
   static bool is_application_thread();
-  // Throws UsageError where the calling thread would wait for itself.
+  // Throws UsageError if the calling thread would wait for itself.
   static void refuse_application_thread(const char* call);
 
-  // MPI_Finalize has begun: MPI must not be called any more.
+  // True once MPI_Finalize has begun: MPI must no longer be called.
   bool finalized() const { return finalized_.load(std::memory_order_acquire); }
 
-  // Called by MPI_Finalize: logs one error when instances are still open.
+  // Called by MPI_Finalize: logs one error if instances are still open.
   void finalize();
 
  private:
@@ -92,7 +90,7 @@ class MpiLock {
   static constexpr std::uint32_t kHeld = 1;
   static constexpr std::uint32_t kHeldWithSleepers = 2;
 
-  // Spins while an MPI call is short, then gives way, then sleeps. Takes the state only, not the role.
+  // Spins during short MPI calls, then yields, then sleeps. Takes the state only, not the role.
   void lock_contended() LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
   void wake_sleeper();
@@ -104,7 +102,7 @@ class MpiLock {
   std::atomic<bool> used_{false};
 };
 
-// Holds the MPI lock as long as it lives.
+// Holds the MPI lock during its lifetime.
 class LAPSE_SCOPED_CAPABILITY MpiGuard {
  public:
   explicit MpiGuard(MpiLock& lock) LAPSE_ACQUIRE(mpi_role) : lock_(lock) { lock_.lock(); }

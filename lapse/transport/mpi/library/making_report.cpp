@@ -10,7 +10,7 @@ MakingReport MakingReport::from_environment() {
   try {
     const Options options = Options::from_environment(OptionSources({}));
     return {.after = options.stall_report, .level = options.log_level};
-  } catch (const ConfigurationError&) {  // The server will throw it, for all ranks.
+  } catch (const ConfigurationError&) {  // The server will throw it on all ranks.
     return {.after = Options{}.stall_report};
   }
 }

@@ -1,4 +1,4 @@
-// A server that not all ranks make.
+// Reports that some ranks do not take part in creating a server.
 #pragma once
 
 #include <mpi.h>
@@ -10,13 +10,13 @@
 
 namespace lapse {
 
-// What a rank logs that waits for long for the others, in the making of a server: they cannot be asked yet.
-// Thread safety: constant.
+// Logs that a rank waits long for others while a server is created, when they cannot be asked yet. Thread
+// safety: constant.
 struct MakingReport {
   std::chrono::seconds after{0};  // 0: never
   LogLevel level = LogLevel::warning;
 
-  // As the environment has it, where the options of the server are not known yet.
+  // Reads the environment, for use before the server's options are known.
   static MakingReport from_environment();
 
   // For one wait; logs once. `rank`: this one.

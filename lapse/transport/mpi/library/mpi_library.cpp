@@ -15,10 +15,10 @@ constexpr std::array kUpToVersion4{EnvironmentSetting{"OMPI_MCA_osc", "^rdma"},
                                    EnvironmentSetting{"OMPI_MCA_btl_vader_eager_limit", "32768"}};
 constexpr std::array kFromVersion5{EnvironmentSetting{"OMPI_MCA_btl_sm_eager_limit", "32768"}};
 constexpr std::array kHostEagerLimits{"btl_vader_eager_limit", "btl_sm_eager_limit"};
-// Open MPI's header of a message has 56 bytes in version 4.1; some room for others.
+// Open MPI's message header has 56 bytes in version 4.1; leave some space for others.
 constexpr std::size_t kOpenMpiHeaderBytes = 64;
 
-// What the texts say, the more particular first: a library that is made of MPICH may name it, too.
+// The marks in version texts, more specific ones first: a library derived from MPICH may name it, too.
 struct Mark {
   std::string_view text;
   MpiProduct product;
@@ -32,7 +32,7 @@ constexpr std::array kMarks{
     Mark{"MPICH Version", MpiProduct::mpich},
 };
 
-// The number behind blanks and colons.
+// The number after blanks and colons.
 std::optional<int> leading_number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t:"), text.size()));
   int number = 0;
@@ -71,14 +71,14 @@ MpiLibrary mpi_library_of(std::string_view version_text) {
     library.family = MpiFamily::open_mpi;
     describe_open_mpi(library);
   } else if (library.product != MpiProduct::unknown) {
-    library.family = MpiFamily::mpich;  // All others are made of it.
+    library.family = MpiFamily::mpich;  // All others derive from it.
     library.reserved_error_codes = 1;
   }
   return library;
 }
 
 std::string loaded_library() {
-  // More than MPI_MAX_LIBRARY_VERSION_STRING of any library: 256 in Open MPI, 8192 in MPICH.
+  // More than any library's MPI_MAX_LIBRARY_VERSION_STRING: 256 in Open MPI, 8192 in MPICH.
   constexpr std::size_t kBytes = std::size_t{16} << 10;
   static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= kBytes);
   std::string text(kBytes, '\0');

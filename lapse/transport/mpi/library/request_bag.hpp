@@ -15,8 +15,8 @@
 
 namespace lapse {
 
-// `Tag` identifies what a request is about. Requests complete in any order. The memory of a request stays
-// where it is until the request is complete.
+// `Tag` identifies what a request is about. Requests complete in any order. The memory of a request must not
+// move until the request is complete.
 //
 // Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
 template <class Tag>
@@ -25,8 +25,8 @@ class MpiRequestBag {
   bool empty() const { return requests_.empty(); }
   std::size_t size() const { return requests_.size(); }
 
-  // Adds the request that begin() returns. Has room for it before there is one: a request in flight is never
-  // forgotten, as MPI uses its memory. Throws std::bad_alloc, not having called begin, and what begin throws.
+  // Adds the request that begin() returns. Reserves its entry first, so that a request in flight, whose
+  // memory MPI uses, is never lost. Throws std::bad_alloc before calling begin, and what begin throws.
   template <class Begin>
   void start(Tag tag, Begin begin) LAPSE_REQUIRES(mpi_role) {
     static_assert(std::is_nothrow_move_constructible_v<Tag>);
@@ -37,8 +37,8 @@ class MpiRequestBag {
     tags_.push_back(std::move(tag));
   }
 
-  // Tests up to kWindow requests, other ones each time, and calls on_done(Tag, const MPI_Status&) for each
-  // that is complete. on_done must not add to the bag. Returns whether some were complete.
+  // Tests up to kWindow requests, different ones each time, and calls on_done(Tag, const MPI_Status&) for
+  // each complete one. on_done must not add to the bag. Returns whether some were complete.
   template <class OnDone>
   bool test(OnDone on_done) LAPSE_REQUIRES(mpi_role) {
     if (requests_.empty()) return false;
@@ -63,10 +63,9 @@ class MpiRequestBag {
     return count > 0;
   }
 
-  // Gives up the requests after a failure: tests each once more, after MPI_Cancel where `cancel` is set
-  // (receives). MPI may go on using the memory of a request that is still not complete: calls on_lost(Tag)
-  // for it, which must keep that memory indefinitely. Returns how many requests had not been completed
-  // before.
+  // Drops the requests after a failure. Tests each once more, after MPI_Cancel if `cancel` is set (receives).
+  // MPI may continue to use the memory of a request that is still incomplete: calls on_lost(Tag) for it,
+  // which must keep that memory indefinitely. Returns how many requests were incomplete before.
   template <class OnLost>
   std::size_t abandon(bool cancel, OnLost on_lost) LAPSE_REQUIRES(mpi_role) {
     const std::size_t unfinished = requests_.size();
@@ -86,8 +85,8 @@ class MpiRequestBag {
  private:
   static constexpr std::size_t kWindow = 32;
 
-  // MPI has replaced the completed requests of the window by MPI_REQUEST_NULL: the last ones move
-  // there.
+  // MPI has replaced the completed requests of the window by MPI_REQUEST_NULL: fill those places with the
+  // last requests.
   void remove_completed(std::size_t window_end) {
     for (std::size_t i = cursor_; i < std::min(window_end, requests_.size());) {
       if (requests_[i] != MPI_REQUEST_NULL) {

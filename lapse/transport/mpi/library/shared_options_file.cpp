@@ -14,9 +14,9 @@ namespace lapse {
 
 namespace {
 
-// Whether ranks can talk through the communicator.
+// Whether ranks can communicate through it.
 bool is_usable(MPI_Comm communicator) {
-  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  mpi_role.assert_held();  // If MPI can be used, the caller guarantees that no other thread is inside.
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
@@ -24,7 +24,7 @@ bool is_usable(MPI_Comm communicator) {
   return initialized && !finalized && communicator != MPI_COMM_NULL;
 }
 
-// The rank, where the communicator has one group of ranks.
+// The rank if this is an intracommunicator; nullopt otherwise.
 int rank_of(MpiLock& lock, MPI_Comm communicator) {
   const MpiGuard guard(lock);
   int inter = 0;

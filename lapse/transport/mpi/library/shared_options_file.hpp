@@ -8,9 +8,9 @@
 
 namespace lapse {
 
-// Collective over `communicator`: rank 0 reads the file that its environment names, and all ranks get it, so
-// the file need not be where they are. Nothing where MPI cannot be used, or there is no communicator: what
-// makes an instance of it then says what is wrong. Throws MpiError.
+// Collective over `communicator`. Rank 0 reads the options file that its environment names and sends it to
+// all ranks, so only rank 0 needs the file. Returns an empty OptionsFile if MPI cannot be used or there is no
+// communicator: creating an instance then reports the problem. Throws MpiError.
 LAPSE_EXPORT_INNER OptionsFile shared_options_file(MPI_Comm communicator);
 
 }  // namespace lapse

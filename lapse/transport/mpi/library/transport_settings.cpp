@@ -23,7 +23,7 @@ namespace lapse {
 namespace {
 
 constexpr std::size_t kLargeEagerBytes = 16384;
-constexpr std::size_t kSmallEagerBytes = 4096 - 64;  // Leaves room for the header of the MPI library.
+constexpr std::size_t kSmallEagerBytes = 4096 - 64;  // Leaves space for the header of the MPI library.
 constexpr std::size_t kNetworkEagerBytes = Transport::kPacketBytes + mpi_wire::kKindBytes;
 constexpr std::size_t kSmallestEagerBytes = 64;
 constexpr std::size_t kShortestRing = 4096;  // The self-test's bytes.
@@ -39,7 +39,7 @@ std::size_t automatic_network_eager_bytes(std::size_t eager_bytes) {
   return limit && *limit >= kNetworkEagerBytes ? std::max(eager_bytes, kNetworkEagerBytes) : eager_bytes;
 }
 
-// What is wrong with the settings; empty if nothing.
+// Describes what is wrong with the settings; empty if nothing.
 std::string problem_of(const MpiTransportSettings& settings) {
   constexpr std::size_t kMax = std::numeric_limits<int>::max();
   if (settings.eager_bytes != 0 &&
@@ -78,8 +78,8 @@ std::string problem_of(const MpiTransportSettings& settings) {
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings) {
   const std::string problem = problem_of(settings);
   const std::int32_t rank = communicator.rank().value();
-  // The smallest eager_bytes, the smallest and the largest fragment_bytes, whether all settings are possible
-  // and all ranks want rings, and the smallest network_eager_bytes.
+  // The smallest eager_bytes, the smallest and the largest fragment_bytes, whether all settings are possible,
+  // whether all ranks want rings, and the smallest network_eager_bytes.
   std::array<std::int64_t, 6> least{};
   std::array<std::int64_t, 6> mine{};
   const auto fragment_bytes = static_cast<std::int64_t>(settings.fragment_bytes);

@@ -1,4 +1,4 @@
-// The sizes that MpiTransport works with.
+// The sizes that MpiTransport uses.
 #pragma once
 
 #include <chrono>
@@ -10,43 +10,43 @@
 namespace lapse {
 
 struct MpiTransportSettings {
-  // Size of an eager message. 0: 16 KiB where messages of that size reach their receiver without further
-  // help of the sender (see prepare_mpi_environment), else a little below 4 KiB. The smallest value of all
-  // ranks is used by all.
+  // Size of an eager message. 0: 16 KiB if messages of that size reach their receiver without further help of
+  // the sender (see prepare_mpi_environment), else slightly below 4 KiB. All ranks use the smallest value of
+  // any rank.
   std::size_t eager_bytes = 0;
-  // The same between hosts; at least eager_bytes. 0: eager_bytes where that is set; else that of a full
-  // packet (Transport::kPacketBytes) where TCP sends it so. A buffer of the receive ring has the size of the
-  // larger that can come.
+  // Like eager_bytes, between hosts; at least eager_bytes. 0: eager_bytes if that is set, else the size of a
+  // full packet (Transport::kPacketBytes) if TCP sends it eagerly. A receive ring buffer has the larger of
+  // the two sizes that can occur.
   std::size_t network_eager_bytes = 0;
   std::size_t eager_bytes_to(bool same_host) const { return same_host ? eager_bytes : network_eager_bytes; }
   // Receives posted ahead.
   std::size_t ring_buffers = 64;
-  // Packets that do not fit an eager message travel in fragments of this size, the same on every rank.
+  // Packets that do not fit an eager message travel in fragments of this size; the same on every rank.
   std::size_t fragment_bytes = std::size_t{1} << 20;
-  // Fragments in flight at once for each pair of ranks.
+  // Fragments in flight per pair of ranks.
   std::size_t fragments_in_flight = 8;
 
-  // Packets between ranks of a host go through rings in memory that they share, where all ranks want it.
+  // Packets between ranks of a host go through rings in shared memory if all ranks want it.
   bool host_rings = true;
-  // Bytes of such a ring, the same on every rank; 0: as HostRingsLayout chooses.
+  // Bytes of such a ring, the same on every rank; 0: HostRingsLayout chooses.
   std::size_t host_ring_bytes = 0;
 
-  // Remote memory access for packets of the bulk lane; all that follows is the same on every rank.
+  // Remote memory access for bulk packets. All settings below are the same on every rank.
   RmaChoice rma = RmaChoice::automatic;
-  // After so long a rank's part of the window's self-test has failed.
+  // A rank's part of the window's self-test fails after this time.
   std::chrono::milliseconds rma_test_limit{10'000};
-  // Bytes of an RMA receive ring; 0: as RmaReceiveRingLayout chooses.
+  // Bytes of an RMA receive ring; 0: RmaReceiveRingLayout chooses.
   std::size_t rma_ring_bytes = 0;
   // Smaller packets go by message; 0: those that fit an eager message between ranks of a host.
   std::size_t rma_smallest_bytes = 0;
-  // Of ranks that do not make their transport.
+  // Reports ranks that do not create their transport.
   MakingReport making_report = {};
-  // Where the kernel lists network adapters with remote memory access.
+  // The folder in which the kernel lists network adapters with remote memory access.
   const char* rdma_devices = "/sys/class/infiniband";
 };
 
-// Collective. The settings with the eager sizes that all ranks use, and host_rings where all ranks want them.
-// Throws ConfigurationError, on every rank, when the settings of some rank are impossible or fragment_bytes
+// Collective. Returns the settings with the eager sizes that all ranks use, and host_rings set if all ranks
+// want them. Throws ConfigurationError on every rank if some rank's settings are impossible or fragment_bytes
 // differs.
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings)
     LAPSE_EXCLUDES(mpi_role);

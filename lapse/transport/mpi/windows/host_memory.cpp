@@ -11,18 +11,18 @@ namespace lapse {
 
 namespace {
 
-// Not being killed where there is no room.
+// Populates pages instead of being killed if there is no space.
 bool populate(std::byte* memory, std::size_t bytes) {
   return populate_pages(memory, bytes, &MpiSharedWindows::free_bytes);
 }
 
-// Rings leave so much of the file system to tables and to the MPI library, which have no other way.
+// Rings leave this much of the file system to tables and to the MPI library, which have no alternative.
 constexpr std::size_t kLeftByRings = std::size_t{8} << 20;
 
 bool populate_ring(std::byte* memory, std::size_t bytes) {
   if (MpiSharedWindows::free_bytes() < bytes + kLeftByRings) return false;
   if (populate(memory, bytes)) return true;
-  // Some of the pages may exist; no rank has used them.
+  // Some of the pages may exist, but no rank has used them.
   release_pages(memory, bytes);
   return false;
 }
@@ -51,7 +51,7 @@ MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTrans
     return;
   }
   std::byte* const bells = has_rings ? memory + layout.bytes() : memory;
-  // A rank without pages for them reads neither: all ranks of the host use them, or none.
+  // A rank without these pages uses neither bells nor rings, so all ranks of the host use them or none does.
   if (!windows_.all_have(populate(bells, lines))) {
     problem_ = fmt::format("{} is full; {}", MpiSharedWindows::directory(), kMoreSharedMemory);
     return;

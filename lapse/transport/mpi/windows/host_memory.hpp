@@ -1,4 +1,4 @@
-// What the ranks of a host share beside tables: doorbells, and rings of packets.
+// Memory that the ranks of a host share besides tables: doorbells and packet rings.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 
 namespace lapse {
 
-// One window for all of it. Where it cannot be made there are neither doorbells nor rings; where there is no
-// room for rings, doorbells only. All ranks of a host have the same. A ring is not used where its pages would
-// take the last of the shared memory.
+// One window for both. If it cannot be made, there are neither doorbells nor rings; if there is no space for
+// rings, doorbells only. All ranks of a host have the same. A ring is not used if its pages would take the
+// last of the shared memory.
 //
-// Thread safety: as HostDoorbells and HostRings; the MPI lock is taken where MPI is called.
+// Thread safety: see HostDoorbells and HostRings. Takes the MPI lock to call MPI.
 class MpiHostMemory {
  public:
   // Collective over the ranks of a host.
   MpiHostMemory(const MpiCommunicator& communicator, const MpiTransportSettings& settings, BufferPool& pool)
       LAPSE_EXCLUDES(mpi_role);
 
-  // Null where there is none.
+  // Null if there is none.
   HostDoorbells* bells() { return bells_ ? &*bells_ : nullptr; }
   HostRings* rings() { return rings_ ? &*rings_ : nullptr; }
   const HostRings* rings() const { return rings_ ? &*rings_ : nullptr; }
   // Why these ranks cannot share memory; empty if they can.
   const std::string& problem() const { return problem_; }
 
-  // Of each rank, when all rings are used.
+  // Bytes of each rank when all rings are used.
   std::size_t bytes() const { return bytes_; }
 
   // Collective over the ranks of a host.

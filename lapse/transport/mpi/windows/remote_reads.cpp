@@ -31,7 +31,7 @@ MPI_Request begin_get(std::uint64_t& value, Rank from, std::size_t offset, MPI_W
 
 void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& window)
     LAPSE_REQUIRES(mpi_role) {
-  // MPI declares memory that it only reads as memory that it may write.
+  // MPI declares memory that it only reads as writable.
   check_mpi(MPI_Win_create(const_cast<std::byte*>(memory.data()), static_cast<MPI_Aint>(memory.size()), 1,
                            MPI_INFO_NULL, communicator, &window),
             "MPI_Win_create");
@@ -39,7 +39,7 @@ void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& win
   begin_passive_access(window);
 }
 
-// Collective. Throws MpiError on every rank when one has a problem.
+// Collective. Throws MpiError on every rank if one has a problem.
 void agree(const MpiCommunicator& communicator, const std::string& problem) {
   const auto all =
       all_gather_polled(communicator.lock(), communicator.get(), std::as_bytes(std::span(problem)));
@@ -54,7 +54,7 @@ void agree(const MpiCommunicator& communicator, const std::string& problem) {
 std::string test(const MpiCommunicator& communicator, MPI_Win window, Rank from, std::uint64_t expected,
                  std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  // MPI may still write to this memory after the time limit.
+  // On the heap: MPI may still write to it after the time limit.
   auto* const value = new std::uint64_t(~expected);
   MPI_Request request = MPI_REQUEST_NULL;
   for (int done = 0; !done; std::this_thread::yield()) {
@@ -85,7 +85,7 @@ std::uint32_t MpiRemoteReads::expose(std::span<const std::byte> memory) {
   agree(communicator_, problem);
   const auto firsts = all_gather_polled(communicator_.lock(), communicator_.get(),
                                         memory.first(std::min(memory.size(), kBytes)));
-  // The next rank that exposes something, which may be this one.
+  // The next rank that exposes something, possibly this one.
   const auto ranks = static_cast<std::size_t>(communicator_.ranks());
   for (std::size_t step = 1; step <= ranks; ++step) {
     const std::size_t other = (communicator_.rank().index() + step) % ranks;
@@ -118,7 +118,7 @@ void MpiRemoteReads::begin(Rank from, std::uint32_t number, std::size_t offset, 
       return begin_get(values_[reading.slot], from, offset, windows_.at(number));
     });
   }
-  // The MPI library of that rank may have to answer.
+  // That rank's MPI library may have to answer.
   if (bells_ != nullptr) bells_->ring(from);
 }
 
@@ -143,7 +143,7 @@ std::size_t MpiRemoteReads::abandon() {
   const std::size_t unfinished = requests_.size() + finished_.size();
   bool lost = false;
   requests_.abandon(false, [&](Reading) { lost = true; });
-  // MPI may still write to the values.
+  // MPI may still write to the values, so leak them.
   if (lost) static_cast<void>(new std::deque<std::uint64_t>(std::move(values_)));
   values_.clear();
   free_.clear();

@@ -1,4 +1,4 @@
-// Reads of eight bytes of what other ranks expose, without a message to them.
+// Reads eight bytes of what other ranks expose, without a message to them.
 #pragma once
 
 #include <mpi.h>
@@ -19,33 +19,32 @@
 
 namespace lapse {
 
-// One window for each exposed piece of memory, passive target. Reads are requests that are tested, so no
-// thread waits. Over a network without remote memory access, a read is done when the other rank has entered
+// Uses one passive-target window per exposed piece of memory. Reads are requests that are tested, so no
+// thread waits. Over a network without remote memory access, a read completes once the other rank has entered
 // MPI.
 //
-// Thread safety: one thread at a time; the MPI lock is taken where MPI is called, except where a function
-// requires it.
+// Thread safety: one thread at a time. Takes the MPI lock to call MPI, except in functions that require it.
 class MpiRemoteReads final : public RemoteReads {
  public:
-  // test_limit: how long the test of a window may take. bells: of this host; null if there are none.
+  // test_limit: time limit of a window's test. bells: this host's; null if there are none.
   MpiRemoteReads(const MpiCommunicator& communicator, std::chrono::milliseconds test_limit,
                  HostDoorbells* bells)
       : communicator_(communicator), test_limit_(test_limit), bells_(bells) {}
 
   void set_handler(Handler handler) override { handler_ = std::move(handler); }
-  // While the memory does not change. Makes a window and tests it: each rank reads from another one. A window
-  // for which it throws MpiError is not used again, and not freed. The memory stays where it is until free().
+  // Makes a window and tests it: each rank reads from another one. The memory must not change during the call
+  // nor move until free(). If it throws MpiError, the window is neither used again nor freed.
   std::uint32_t expose(std::span<const std::byte> memory) override LAPSE_EXCLUDES(mpi_role);
   void begin(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override
       LAPSE_REQUIRES(progress_role) LAPSE_EXCLUDES(mpi_role);
 
   void advance() LAPSE_REQUIRES(mpi_role);
-  // Delivers what has been read to the handler; returns whether there was anything.
+  // Passes completed reads to the handler; returns whether there were any.
   bool deliver() LAPSE_EXCLUDES(mpi_role);
-  // Nothing in flight, nothing read that has not been delivered.
+  // True if no read is in flight or undelivered.
   bool idle() const { return requests_.empty() && finished_.empty(); }
 
-  // Gives up what is in flight; returns how much that was.
+  // Drops the reads in flight; returns their number.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
   // Collective.
   void free() LAPSE_EXCLUDES(mpi_role);
@@ -61,7 +60,7 @@ class MpiRemoteReads final : public RemoteReads {
   HostDoorbells* const bells_;
   std::vector<MPI_Win> windows_;
   Handler handler_;
-  std::deque<std::uint64_t> values_;  // slots for results, which do not move
+  std::deque<std::uint64_t> values_;  // slots for results, with stable addresses
   std::vector<std::uint32_t> free_;
   MpiRequestBag<Reading> requests_;
   std::vector<Finished> finished_;

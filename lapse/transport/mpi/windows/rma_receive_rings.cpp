@@ -43,7 +43,7 @@ bool MpiRmaReceiveRings::send(Rank to, PacketBuffer& packet) {
 }
 
 void MpiRmaReceiveRings::advance() {
-  // The first payload for a receiver flushes for all payloads to it.
+  // The first payload for a receiver flushes all payloads to it.
   for (std::size_t i = 0; i < putting_.size(); ++i) {
     const Rank to = putting_[i].to;
     const auto is_same = [to](const Putting& other) { return other.to == to; };
@@ -125,7 +125,7 @@ bool MpiRmaReceiveRings::accept_credit(Rank from, std::span<const std::byte> mes
 
 std::size_t MpiRmaReceiveRings::abandon() {
   const std::size_t packets = putting_.size();
-  // MPI may still read from buffers that were not flushed, and a flush might wait indefinitely.
+  // MPI may still read from unflushed buffers, and a flush might wait indefinitely: leak them.
   if (packets > 0) static_cast<void>(new std::vector<Putting>(std::move(putting_)));
   putting_.clear();
   notes_.abandon(false, [](PacketBuffer note) { static_cast<void>(new PacketBuffer(std::move(note))); });

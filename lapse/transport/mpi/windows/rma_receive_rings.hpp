@@ -25,50 +25,51 @@
 
 namespace lapse {
 
-// A payload is put into the ring of its sender. Once it is there (flush), a note in the eager stream reports
-// it, and the handler reads it in place. Notes of the opposite direction, or a separate note for each quarter
-// of the ring, return the credit. A sender that finds no room sends a message instead.
+// A payload is put into its sender's ring at the receiver. After a flush, a note in the eager stream
+// announces it, and the handler reads it in place. Notes in the opposite direction return the credit; so does
+// a separate note for each quarter of the ring. A sender that finds no space sends a message instead.
 //
-// Guarantees: payloads of one sender are announced in the order in which they were put.
+// Guarantee: payloads of one sender are announced in the order in which they were put.
 //
 // Thread safety: one thread at a time; functions that call MPI are called by the holder of the MPI lock.
 class MpiRmaReceiveRings final : public RmaReceiveRings {
  public:
-  // A payload in its ring: valid until consumed(from).
+  // A payload in its ring; valid until consumed(from).
   using Payload = std::span<const std::byte>;
 
-  // Takes a window of layout.window_bytes of this rank, or none: then every packet must go by message.
-  // Packets of fewer bytes than `smallest_bytes` are not taken. bells: of this host; null if there are none.
+  // Takes a window of layout.window_bytes of this rank, or none: then every packet goes by message. Does not
+  // take packets smaller than `smallest_bytes`. bells: this host's; null if there are none.
   MpiRmaReceiveRings(const MpiCommunicator& communicator, RmaStart start, std::size_t smallest_bytes,
                      BufferPool& pool, HostDoorbells* bells);
 
   const Report& report() const override { return report_; }
   std::uint64_t received_packets() const override { return received_packets_; }
-  // There is a window, on every rank or on none.
+  // Whether there is a window; the same on every rank.
   bool in_use() const { return window_.has_value(); }
 
-  // Of this rank's window.
+  // Bytes of this rank's window.
   std::size_t bytes() const { return window_bytes_; }
 
-  // Begins to put the packet and takes it; false, and the packet untouched, when it must go by message.
+  // Begins to put the packet and takes it. Returns false, leaving the packet untouched, if it must go by
+  // message.
   bool send(Rank to, PacketBuffer& packet) LAPSE_REQUIRES(mpi_role);
-  // Completes what has been put, one flush for each receiver, and notifies the receivers.
+  // Completes what was put, with one flush per receiver, and notifies the receivers.
   void advance() LAPSE_REQUIRES(mpi_role);
   bool idle() const { return putting_.empty() && notes_.empty(); }
 
-  // A note has arrived. Returns the payload, empty if the note brings credit only. Throws ProtocolError.
+  // Handles a note. Returns its payload, empty if it only returns credit. Throws ProtocolError.
   Payload accept(Rank from, std::span<const std::byte> note) LAPSE_REQUIRES(mpi_role);
   // The payload of this sender has been handled.
   void consumed(Rank from) LAPSE_REQUIRES(mpi_role);
 
-  // At the end, when nothing more is sent: notifies every sender of what has been consumed; then, once that
-  // has arrived, all_returned() everywhere.
+  // At the end, when no rank sends any more: returns all credit to every sender. When that has arrived,
+  // all_returned() is true on every rank.
   void return_all_credit() LAPSE_REQUIRES(mpi_role);
   bool all_returned() const;
-  // A message of the eager stream that has come meanwhile: false if it is anything but credit.
+  // Handles an eager message that has arrived meanwhile; false if it is anything but credit.
   bool accept_credit(Rank from, std::span<const std::byte> message);
 
-  // Gives everything up after a failure; returns the number of packets not sent. The window stays.
+  // Drops everything after a failure; returns the number of packets not sent. The window stays.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
   // Collective.
   void free() LAPSE_EXCLUDES(mpi_role) {

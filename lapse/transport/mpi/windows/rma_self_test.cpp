@@ -22,9 +22,9 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kTestBytes = 4096;
-constexpr int kRounds = 8;  // of measuring; the first ones make connections
+constexpr int kRounds = 8;  // measurements; the first ones make connections
 
-// What rank `from` writes.
+// The bytes that rank `from` writes.
 std::vector<std::byte> pattern(Rank from) {
   std::vector<std::byte> bytes(kTestBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + from.index() + 1);
@@ -42,13 +42,13 @@ class SelfTest {
         deadline_(SteadyClock::now() + limit),
         self_(communicator.rank()) {}
 
-  // In every case one note goes to the partner and one comes from each writer: a failure on some ranks leaves
+  // Always sends one note to the partner and receives one from each writer, so a failure on some ranks leaves
   // no message behind.
   std::string run() {
     post_notes();
     std::string problem = text_of([this] { return write_to_partner(); });
     notify_partner(problem.empty());
-    deadline_ += limit_;  // For writers that use up their time.
+    deadline_ += limit_;  // Writers may use up their time.
     for (std::size_t i = 0; i < writers_.size(); ++i) {
       const std::string seen = text_of([this, i] { return check_memory_of(i); });
       if (problem.empty()) problem = seen;
@@ -58,7 +58,7 @@ class SelfTest {
   }
 
  private:
-  // What a step returns, or throws.
+  // The result of a step, or the message of what it throws.
   template <class Step>
   static std::string text_of(Step&& step) {
     try {
@@ -68,7 +68,7 @@ class SelfTest {
     }
   }
 
-  // False when the time limit is over.
+  // False if the time limit has passed.
   bool wait(MPI_Request& request, const char* call) {
     for (;;) {
       int done = 0;
@@ -116,8 +116,8 @@ class SelfTest {
       transfer_ = window_.begin_put(written_, partner, offset);
     }
     if (!wait(transfer_, "MPI_Rput")) return late("MPI_Rput", partner);
-    // A put is only known to be there after a flush, which might never return: what a get returns shows that
-    // it has arrived.
+    // Only a flush confirms a put, and it might never return; a get that returns the bytes shows that they
+    // have arrived.
     bool has_other_bytes = false;
     do {
       if (has_other_bytes && SteadyClock::now() > deadline_) return not_there(partner);
@@ -152,7 +152,7 @@ class SelfTest {
     return fmt::format("it does not see what rank {} has put", writers_[writer].value());
   }
 
-  // MPI may still use the memory of what has not completed.
+  // Leaks the memory of incomplete requests: MPI may still use it.
   void give_up() {
     wait(notification_, "MPI_Isend");
     if (transfer_ != MPI_REQUEST_NULL) {

@@ -22,11 +22,11 @@ namespace lapse {
 namespace {
 
 constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
-// What the MPI library puts into a window's file beside the memory asked for, generously.
+// Generous bound of what the MPI library adds to a window's file beside the memory asked for.
 constexpr std::size_t kRingFileOverhead = std::size_t{1} << 20;
 constexpr std::string_view kNoWindows = "set the option rma=off";
 
-// What to do where windows do not work.
+// The remedies if windows do not work.
 std::string remedy_of_library() {
   const std::string_view remedy = mpi_library().windows_remedy;
   return remedy.empty() ? std::string(kNoWindows) : fmt::format("{}, or {}", remedy, kNoWindows);
@@ -52,7 +52,7 @@ class Start {
  private:
   bool automatic() const { return settings_.rma == RmaChoice::automatic; }
 
-  // The message of the lowest rank that has one, with its number; the same on every rank.
+  // The lowest rank's message, with that rank's number, if any rank has one; the same on every rank.
   std::string agree(std::string_view mine) const {
     const auto all =
         all_gather_polled(communicator_.lock(), communicator_.get(), std::as_bytes(std::span(mine)));
@@ -64,7 +64,7 @@ class Start {
     return {};
   }
 
-  // Why no window is tried; the same on every rank.
+  // Why no window is tried; empty if one is. The same on every rank.
   std::string reason_against() const {
     if (settings_.rma == RmaChoice::off) return "rma=off";
     if (communicator_.ranks() == 1) return "there is a single rank";
@@ -91,7 +91,7 @@ class Start {
           true, fmt::format("bulk payloads go by message, because windows do not work: on {}; {}", problem,
                             remedy)};
     } else if (!automatic()) {
-      // Open MPI then refuses windows of given memory, or hangs; other libraries are not relied on, either.
+      // Open MPI then refuses windows of given memory, or hangs; do not rely on other libraries either.
       const bool multiple = communicator_.thread_level() == MPI_THREAD_MULTIPLE;
       const std::string against = agree(multiple ? "MPI was initialised with MPI_THREAD_MULTIPLE" : "");
       start_.remote_reads = against.empty();

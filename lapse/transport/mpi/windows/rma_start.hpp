@@ -1,4 +1,4 @@
-// Whether an instance uses remote memory access, decided once, alike on all ranks.
+// Decides once, alike on all ranks, whether an instance uses remote memory access.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ struct RmaStart {
   RmaReceiveRings::Report report;      // the same on every rank
 };
 
-// Collective. By settings.rma: no window (off); one that has passed its self-test (on), also where all ranks
-// are on one host; or one that has been faster than messages, between hosts that all have a network adapter
-// for it (automatic). A window that fails is given up with a report. Remote reads have to be asked for (on):
-// where they need the other rank's processor, a message is faster.
+// Collective. settings.rma selects: off: no window; on: a window that has passed its self-test, even if all
+// ranks are on one host; automatic: one that was faster than messages, between hosts that all have an RDMA
+// adapter. A window that fails is given up with a report. Remote reads need `on`: if they need the other
+// rank's processor, a message is faster.
 RmaStart start_rma(const MpiCommunicator& communicator, const MpiTransportSettings& settings)
     LAPSE_EXCLUDES(mpi_role);
 

@@ -1,4 +1,4 @@
-// A window of MPI into the memory of every rank of an instance.
+// An MPI window into the memory of every rank of an instance.
 #pragma once
 
 #include <mpi.h>
@@ -13,37 +13,36 @@
 
 namespace lapse {
 
-// Passive target: every rank may put and get from its start to its end. Made in two steps, because each can
-// fail on some ranks only: construct, exchange the paddings, then set_paddings.
+// Passive target: every rank may put and get throughout its lifetime. Made in two steps, because each can
+// fail on some ranks only: construct, exchange the paddings, then call set_paddings.
 //
-// Thread safety: none; functions that call MPI, but the constructor and free, are called by the holder of the
-// MPI lock.
+// Thread safety: none. Functions that call MPI require the MPI lock, except the constructor and free.
 class MpiRmaWindow {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  // Collective. `bytes` of this rank, from an address divisible by kAlignment. Throws MpiError.
+  // Collective. Exposes `bytes` of this rank, from an address divisible by kAlignment. Throws MpiError.
   MpiRmaWindow(const MpiCommunicator& communicator, std::size_t bytes) LAPSE_EXCLUDES(mpi_role);
-  // Without free(): the window stays, as freeing it is collective.
+  // Without free() the window stays: freeing it is collective.
   ~MpiRmaWindow() = default;
   MpiRmaWindow(MpiRmaWindow&&) = default;
   MpiRmaWindow(const MpiRmaWindow&) = delete;
   MpiRmaWindow& operator=(const MpiRmaWindow&) = delete;
 
-  // Bytes before the aligned ones; they differ between ranks, and each rank needs the paddings of all ranks.
+  // Bytes before the aligned ones. They differ between ranks; each rank needs the paddings of all ranks.
   std::uint8_t padding() const { return padding_; }
   void set_paddings(std::vector<std::uint8_t> paddings) { paddings_ = std::move(paddings); }
 
   std::byte* memory() const { return memory_; }
-  // The bytes are there when flush has returned, and must not change before.
+  // Begins a put. The bytes must not change until flush returns; then they are at the target.
   void put(std::span<const std::byte> bytes, Rank to, std::size_t offset) LAPSE_REQUIRES(mpi_role);
-  // Waits until everything put to this rank is there; over a network without remote memory access, until the
-  // rank enters MPI.
+  // Waits until everything put to this rank has arrived; over a network without remote memory access, until
+  // the rank enters MPI.
   void flush(Rank to) LAPSE_REQUIRES(mpi_role);
-  // What other ranks have put and reported can be read afterwards.
+  // Makes what other ranks have put and reported readable.
   void sync() LAPSE_REQUIRES(mpi_role);
 
-  // A put, and a get, as requests that can be tested.
+  // A put and a get as requests that can be tested.
   MPI_Request begin_put(std::span<const std::byte> bytes, Rank to, std::size_t offset)
       LAPSE_REQUIRES(mpi_role);
   MPI_Request begin_get(std::span<std::byte> bytes, Rank from, std::size_t offset) LAPSE_REQUIRES(mpi_role);

@@ -1,4 +1,4 @@
-// Memory that ranks of one host share, of MpiTransport.
+// MpiTransport's memory that ranks of one host share.
 #pragma once
 
 #include <mpi.h>
@@ -15,13 +15,13 @@
 
 namespace lapse {
 
-// The windows of the group that this rank has joined. Thread safety: as SharedMemory; the MPI lock is taken
-// where MPI is called.
+// The windows of the group that this rank has joined. Thread safety: see SharedMemory. Takes the MPI lock to
+// call MPI.
 class MpiSharedMemory final : public SharedMemory {
  public:
   explicit MpiSharedMemory(const MpiCommunicator& communicator) : communicator_(communicator) {}
 
-  // Before the first use: why the ranks of this host cannot share memory.
+  // Sets, before the first use, why the ranks of this host cannot share memory.
   void set_problem(std::string problem) { problem_ = std::move(problem); }
   std::string problem() const override { return problem_; }
   void join_group(std::int32_t group) override LAPSE_EXCLUDES(mpi_role);

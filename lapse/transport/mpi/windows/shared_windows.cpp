@@ -21,11 +21,11 @@ namespace lapse {
 
 namespace {
 
-// What the MPI library puts into a window's file beside the memory asked for, generously.
+// Generous bound of what the MPI library adds to a window's file beside the memory asked for.
 constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
 
-// Whether this process has so many addresses left: it may have been limited (ulimit -v). A large window
-// leaves some to the program, whose threads and allocations would fail without.
+// Whether this process has this many addresses left (ulimit -v may limit it). A large window leaves some to
+// the program, whose threads and allocations would fail otherwise.
 bool has_addresses(std::size_t bytes) {
   constexpr std::size_t kLarge = std::size_t{8} << 20;
   constexpr std::size_t kLeft = std::size_t{128} << 20;
@@ -110,7 +110,7 @@ std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
   int unit = 0;
   void* base = nullptr;
   check_mpi(MPI_Win_shared_query(window, 0, &size, &unit, &base), "MPI_Win_shared_query");
-  // The window has different addresses on different ranks, but the same offset in a page on all of them.
+  // The window has different addresses on different ranks, but the same page offset.
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   return static_cast<std::byte*>(base) + (page - address % page) % page;
 }

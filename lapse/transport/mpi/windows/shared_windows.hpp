@@ -1,4 +1,4 @@
-// Memory that ranks of one host share, by MPI windows.
+// Memory that ranks of one host share through MPI windows.
 #pragma once
 
 #include <mpi.h>
@@ -11,29 +11,28 @@
 
 namespace lapse {
 
-// The windows of one group of ranks of a host. The lowest rank of the group allocates all of a window, so
-// that its bytes are adjacent; which rank a page is near to is decided by the rank that touches it first.
+// The windows of one group of ranks of a host. The group's lowest rank allocates a whole window, so that its
+// bytes are contiguous; a page is near the rank that touches it first.
 //
-// Thread safety: none; the MPI lock is taken where MPI is called.
+// Thread safety: none. Takes the MPI lock to call MPI.
 class MpiSharedWindows {
  public:
-  // Takes a communicator of at least two ranks of one host, which stays the caller's (for one rank alone the
-  // library takes memory from the heap, which is not zeroed), or MPI_COMM_NULL: no memory then.
+  // Takes a communicator of at least two ranks of one host, which the caller keeps, or MPI_COMM_NULL: no
+  // memory then. (For a single rank the library takes memory from the heap, which is not zeroed.)
   MpiSharedWindows(MPI_Comm group, MpiLock& lock) : group_(group), lock_(&lock) {}
 
-  // Collective over the group. Zeroed memory from a page boundary on, mapped until free(); the same number of
-  // bytes on every rank. No page of it exists before it is touched, and the kernel kills a process that
-  // touches one for which there is no memory. Throws MpiError when the MPI library cannot make such windows,
-  // on every rank of the group, and OutOfMemory when the file system has less room, or a rank no addresses
-  // for it: asking the library for more than that would leave the other ranks waiting indefinitely. The
-  // messages name remedies.
+  // Collective over the group. Allocates page-aligned zeroed memory, mapped until free(); the same size on
+  // every rank. No page exists before it is touched; the kernel kills a process that touches one when memory
+  // is exhausted. Throws, on every rank of the group: MpiError if the MPI library cannot make such windows,
+  // OutOfMemory if the file system lacks the space or a rank the addresses. (Asking the library for more
+  // would leave the other ranks waiting indefinitely.) The messages name remedies.
   std::byte* allocate(std::size_t bytes) LAPSE_EXCLUDES(mpi_role);
-  // Collective over the group. Whether it is so on every rank of it. Throws MpiError.
+  // Collective over the group. True if `mine` is true on every rank. Throws MpiError.
   bool all_have(bool mine) const LAPSE_EXCLUDES(mpi_role);
   // Collective over the group.
   void free() LAPSE_EXCLUDES(mpi_role);
 
-  // Free bytes in the file system in which such windows are stored.
+  // Free bytes in the file system that stores such windows.
   static std::size_t free_bytes();
   static std::string directory();
 

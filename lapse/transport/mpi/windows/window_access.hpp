@@ -1,4 +1,4 @@
-// The steps that every window of one-sided access needs before it is used.
+// The setup that every one-sided window needs before use.
 #pragma once
 
 #include <mpi.h>
@@ -7,8 +7,8 @@
 
 namespace lapse {
 
-// Makes errors of the window codes that are returned, demands that it has one copy of its memory, and opens
-// it for passive access to all ranks until MPI_Win_unlock_all. Throws MpiError, MpiStateError.
+// Makes the window's errors return codes, requires that it has the unified memory model, and opens it for
+// passive access to all ranks until MPI_Win_unlock_all. Throws MpiError, MpiStateError.
 void begin_passive_access(MPI_Win window) LAPSE_REQUIRES(mpi_role);
 
 }  // namespace lapse

@@ -127,19 +127,9 @@ enum class DirectAccess : std::uint8_t { nothing, main, copy };
 
 // A leased key belongs to its holder only.
 constexpr DirectAccess direct_access(Role role, bool leased) {
-  switch (role) {
-    case Role::absent:
-    case Role::arriving:
-    case Role::awaiting:
-    case Role::closing:
-      return DirectAccess::nothing;
-    case Role::owner:
-      return leased ? DirectAccess::nothing : DirectAccess::main;
-    case Role::replica:
-    case Role::upgrading:
-      return DirectAccess::copy;
-  }
-  return DirectAccess::nothing;
+  if (!has_usable_value(role)) return DirectAccess::nothing;
+  if (role != Role::owner) return DirectAccess::copy;
+  return leased ? DirectAccess::nothing : DirectAccess::main;
 }
 
 // How the serving rank handles an operation that reaches it.

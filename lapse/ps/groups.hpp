@@ -22,8 +22,8 @@ class Worker;
 class LAPSE_EXPORT GroupFailed : public Error {
  public:
   GroupFailed(Rank origin, std::string text);
-  // The rank of the failure, and what it reported. Where workers of several ranks fail at the same time, ranks
-  // may name different ones.
+  // The rank of the failure, and what it reported. Where workers of several ranks fail at the same time,
+  // ranks may name different ones.
   Rank origin() const { return origin_; }
   const std::string& text() const { return text_; }
 

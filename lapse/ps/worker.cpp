@@ -132,7 +132,8 @@ bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std
 bool Worker::admit_update(const TableHandle& table, Key key) {
   core_->admit(table, std::span<const Key>(&key, 1));
   core_->observe_update(table.state(), key);
-  return !core_->endpoint().unanswered().contains(table.id(), key) && core_->is_current(table.state(), key);
+  const TableShard& state = table.state();
+  return core_->endpoint().may_access_memory(state, key, state.store().find(key));
 }
 
 void Worker::visit_local(const TableHandle& table,

@@ -40,8 +40,8 @@ struct FrameHeader {
   // key; snapshot, offer, refuse_copy, refresh, acknowledge: owner
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives and
-  // group_failed: number of the group of workers; inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
-  // answered
+  // group_failed: number of the group of workers; inquiries: number of the question; refresh: number of the
+  // receiver's last sync that the sender has answered
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.

@@ -150,6 +150,15 @@ class WorkerEndpoint {
   // The worker's only wait until replicas are merged and refreshed.
   SyncRequest& sync_request() { return sync_request_; }
 
+  // Whether the worker may access the key in its domain's memory now, as far as its own order goes: none of
+  // its operations on the key is unanswered, and the domain's replica, if there is one, is not older than the
+  // worker requires (rule 23). `word`: the key's slot word, or null. Whether a usable value is there is up to
+  // the word (direct_access in role_table.hpp, by which SlotBits are made).
+  bool may_access_memory(const TableShard& table, Key key, const Store::Word* word) {
+    return !unanswered_.contains(table.id(), key) &&
+           (required_versions_.empty() || required_versions_.are_met_by(table, key, word));
+  }
+
   RequiredVersions& required_versions() { return required_versions_; }
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }

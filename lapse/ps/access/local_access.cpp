@@ -70,8 +70,7 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
-  if (may_overtake_ && (unanswered_.contains(table_.id(), row.key) || !is_current(row.key, word)))
-    return false;
+  if (may_overtake_ && !endpoint_.may_access_memory(table_, row.key, word)) return false;
   try {
     if (!try_key(row, word)) return false;
     ++counts_.all;

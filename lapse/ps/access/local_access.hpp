@@ -10,7 +10,6 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
-#include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "lapse/ps/access/access_request.hpp"
 #include "lapse/ps/access/row_cursor.hpp"
@@ -39,8 +38,7 @@ class LocalAccess {
       : table_(table),
         request_(request),
         reach_(table.reach(request.operation)),
-        unanswered_(endpoint.unanswered()),
-        required_(endpoint.required_versions()),
+        endpoint_(endpoint),
         counts_(counts),
         rank_(rank),
         cursor_(table.store().sizes(), keys, request) {
@@ -95,10 +93,6 @@ class LocalAccess {
     return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
   }
   bool carry_out(const Row& row, Store::Word* word);
-  // Returns true if the worker may use the domain's replica of the key.
-  bool is_current(Key key, const Store::Word* word) {
-    return required_.empty() || required_.are_met_by(table_, key, word);
-  }
   // Accesses one key by its slot word (or null). Returns false if the key is not local. Throws
   // UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word);
@@ -115,8 +109,7 @@ class LocalAccess {
   TableShard& table_;
   const AccessRequest& request_;
   const Store::Reach reach_;
-  UnansweredTable& unanswered_;
-  RequiredVersions& required_;
+  WorkerEndpoint& endpoint_;
   const Counts counts_;
   const Rank rank_;
   RowCursor cursor_;

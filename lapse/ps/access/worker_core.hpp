@@ -96,8 +96,6 @@ class WorkerCore {
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
-  // Returns true if the worker may use the domain's replica of the key, or there is none.
-  LAPSE_EXPORT_INNER bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   // Reports a beginning access to the phase's observer, if any.
   void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
@@ -133,8 +131,8 @@ class WorkerCore {
   void end_lease();
   // Like end_lease, except that the failure of a rank only ends the wait.
   void abandon_lease() noexcept;
-  // The group of the worker has failed, and the worker has ended: waits until the engine has nothing of it any
-  // more, so that another worker can have the slot. A failure of some rank only ends the wait.
+  // The group of the worker has failed, and the worker has ended: waits until the engine has nothing of it
+  // any more, so that another worker can have the slot. A failure of some rank only ends the wait.
   void drain() noexcept;
 
   // --- together ---

@@ -20,11 +20,6 @@ bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte*
   return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
 }
 
-bool WorkerCore::is_current(const TableShard& table, Key key) const {
-  RequiredVersions& required = endpoint_.required_versions();
-  return required.empty() || required.are_met_by(table, key, table.store().find(key));
-}
-
 void WorkerCore::sweep_required() {
   constexpr std::size_t kKeys = 4;
   RequiredVersions& required = endpoint_.required_versions();
@@ -79,7 +74,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
   if (leased != nullptr) {
     std::memcpy(to, leased, state.value_bytes(key));
   } else {
-    if (endpoint_.unanswered().contains(table.id(), key) || !is_current(state, key)) return false;
+    if (!endpoint_.may_access_memory(state, key, state.store().find(key))) return false;
     const Found found = state.store().read(key, to);
     if (!found && !read_uninitialized(state, key, to)) return false;
     gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;

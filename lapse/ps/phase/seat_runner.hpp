@@ -21,8 +21,8 @@ class SeatRunner {
   // The next phase has this many slots.
   void prepare(std::size_t slots) { ended_.prepare(slots); }
 
-  // The seat's operations are answered when it returns, except after a failure of some rank. `report` lives as
-  // long as the phase. Throws in a child alone that fork has made in f: then f has thrown that, or has
+  // The seat's operations are answered when it returns, except after a failure of some rank. `report` lives
+  // as long as the phase. Throws in a child alone that fork has made in f: then f has thrown that, or has
   // returned.
   void run(const Seat& seat, const std::function<void(Worker&)>& f, GroupFailureReport& report);
 

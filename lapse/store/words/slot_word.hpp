@@ -104,4 +104,21 @@ class SlotWord : public SlotBits {
   constexpr bool operator==(const SlotWord&) const = default;
 };
 
+// The tests that accesses inline say what the role table says. Only a main copy can be leased.
+static_assert([] {
+  for (int number = 0; number < 2 * 8; ++number) {
+    const auto role = static_cast<Role>(number / 2);
+    const bool leased = number % 2 == 1;
+    if (role > Role::upgrading || (leased && role != Role::owner)) continue;
+    const SlotWord word =
+        SlotWord().with_role(role, 0).with_lease(leased ? LeaseState::held : LeaseState::none);
+    const DirectAccess allowed = word.direct_access();
+    if (word.passes(SlotBits::kOpenOwner) != (allowed == DirectAccess::main)) return false;
+    if (word.passes(SlotBits::kOpenValue) != (allowed != DirectAccess::nothing)) return false;
+    if (word.is_readable() != (allowed != DirectAccess::nothing)) return false;
+    if (word.is_copy() != (allowed == DirectAccess::copy)) return false;
+  }
+  return true;
+}());
+
 }  // namespace lapse

@@ -22,7 +22,6 @@ Route Router::route_at_home(const KeyView& view) {
 Route Router::route_beside(const KeyView& view) {
   if (view.direct != DirectAccess::nothing) return Route::execute();
   if (view.handling != Handling::forward) return Route::send_to_entry(view.self);
-  if (!view.hint && view.may_look_up && view.home != view.self) return Route::look_up();
   return Route::send_to_entry(view.hint.value_or(view.home));
 }
 
@@ -33,7 +32,7 @@ bool Router::redirects(const KeyView& view, Domain entry, Domain responder) {
 }
 
 Route Router::route_own(const KeyView& view, const Pin& pin) const {
-  if (pin.looking_up) return Route::hold();
+  if (pin.holds) return Route::hold();
   if (pin.unanswered > 0 && pin.entry) {
     return pin.redirected ? Route::hold() : Route::send_to_entry(*pin.entry);
   }
@@ -44,7 +43,6 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (view.handling != Handling::forward) return route_in_domain(view);
   // The cache may be used only while nothing is in flight by the home; the home itself is no cached location.
   if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
-  if (pin.unanswered == 0 && !view.hint && view.may_look_up) return Route::look_up();
   return Route::send_to_home(view.home);
 }
 

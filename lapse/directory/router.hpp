@@ -20,7 +20,6 @@ struct KeyView {
   Domain owner_by_table;       // meaningful at the home only
   std::optional<Domain> hint;  // cached location; empty when caches are off
   bool serves = true;          // this rank serves the key
-  bool may_look_up = false;    // this rank can read the key's owner in the home's memory
 
   bool at_home() const { return home == self && serves; }
 };
@@ -33,7 +32,7 @@ struct Pin {
   // home.
   std::optional<Domain> entry;
   bool redirected = false;  // an answer has shown a shorter route than by the entry
-  bool looking_up = false;  // the owner is being read; nothing is unanswered then except what waits for it
+  bool holds = false;       // operations are held: what the worker submits later waits too
 };
 
 struct Route {
@@ -41,8 +40,7 @@ struct Route {
     execute,  // on this rank, at once
     queue,    // until the key arrives
     send,     // to the serving rank of `to`
-    hold,     // until the worker's unanswered operations on the key are answered, or its owner is known
-    look_up,  // hold, and read the key's owner in the home's memory
+    hold,     // until the worker's unanswered operations on the key are answered, or its held ones submitted
     illegal,  // a state that the protocol excludes
   };
   // Large enough to be returned in memory as it was written. In registers it would be written in pieces and
@@ -55,7 +53,6 @@ struct Route {
   static Route execute() { return {Action::execute, {}, false, false}; }
   static Route queue() { return {Action::queue, {}, false, false}; }
   static Route hold() { return {Action::hold, {}, false, false}; }
-  static Route look_up() { return {Action::look_up, {}, false, false}; }
   static Route illegal() { return {}; }
   static Route send_to_home(Domain home) { return {Action::send, home, false, false}; }
   static Route send_by_home(Domain owner) { return {Action::send, owner, true, false}; }
@@ -74,8 +71,7 @@ class Router {
   virtual Route route_own(const KeyView& view, const Pin& pin) const;
   // Routes an operation received in a message; `by_home`: the home routed it here.
   virtual Route route_received(const KeyView& view, bool by_home) const;
-  // Like route_own, for a key that is absent here, has no operation of the worker in flight, and whose owner
-  // needs no lookup.
+  // Like route_own, for a key that is absent here and has no operation of the worker in flight.
   static Route route_absent(const KeyView& view) {
     if (!view.serves) return Route::send_to_entry(view.hint.value_or(view.home));
     if (view.at_home()) return Route::send_by_home(view.owner_by_table);

@@ -70,7 +70,7 @@ class OvertakesLookups : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     Pin other = pin;
-    other.looking_up = false;
+    other.holds = other.unanswered > 0;
     return Router::route_own(view, other);
   }
 };

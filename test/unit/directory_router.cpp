@@ -37,8 +37,6 @@ std::string text(const Route& route) {
       return "queue";
     case Action::hold:
       return "hold";
-    case Action::look_up:
-      return "look up";
     case Action::illegal:
       return "illegal";
     case Action::send:
@@ -78,36 +76,17 @@ TEST_CASE("Own operations away from home follow those in flight by the home") {
   CHECK(own(away_from_home(Presence::absent, kThird), kInFlightByHome) == "send to 2");
 }
 
-TEST_CASE("An operation that nothing else routes needs a lookup of the owner") {
+TEST_CASE("What is called while operations are held waits too, whatever has become of the key") {
   for (const bool serves : {true, false}) {
     KeyView unknown = away_from_home(Presence::absent);
-    unknown.may_look_up = true;
     unknown.serves = serves;
-    CHECK(own(unknown) == "look up");
-    // One worker's operations do not wait for another's.
-    CHECK(own(unknown, kInFlightByCache) == "send to 3 cached");
     KeyView known = unknown;
     known.hint = kThird;
-    CHECK(own(known) == "send to 3 cached");
-    known.hint = kRemote;
-    CHECK(own(known) == (serves ? "send to 2" : "send to 2 cached"));
-    KeyView mine = unknown;
-    mine.home = kLocal;
-    if (!serves) CHECK(own(mine) == "send to 1 cached");
     KeyView here = unknown;
     set_presence(here, Presence::owner);
-    CHECK(own(here) == "execute");
-    // Whatever has become of the key meanwhile, what is called later waits too.
-    for (const KeyView& view : {unknown, known, mine, here})
-      CHECK(own(view, {.unanswered = 0, .entry = {}, .redirected = false, .looking_up = true}) == "hold");
+    for (const KeyView& view : {unknown, known, here})
+      CHECK(own(view, {.unanswered = 0, .entry = {}, .redirected = false, .holds = true}) == "hold");
   }
-  KeyView unknown = away_from_home(Presence::absent);
-  unknown.may_look_up = true;
-  CHECK(own(unknown, kInFlightByHome) == "send to 2");
-  KeyView at_own_home = at_home(Presence::absent, kThird);
-  at_own_home.may_look_up = true;
-  CHECK(own(at_own_home) == "send to 3 by home");
-  CHECK(received(unknown, false) == "send to 2");
 }
 
 TEST_CASE("Own operations follow those in flight by a cached location, wherever the key is now") {
@@ -230,8 +209,7 @@ TEST_CASE("Keys that are absent, with nothing in flight, are routed in runs as a
                              .self = kLocal,
                              .owner_by_table = Domain(owner),
                              .hint = hint,
-                             .serves = serves,
-                             .may_look_up = false};
+                             .serves = serves};
           // The home has a key that its own table says it owns.
           if (view.at_home() && view.owner_by_table == view.self) {
             CHECK(own(view) == "illegal");

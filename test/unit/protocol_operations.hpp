@@ -19,11 +19,11 @@ class WorkerOperations {
   // --- the worker
 
   // `expected`: how many keys the worker says will follow. `same_way`: Repeats::go_one_way.
-  // `looks_up`: it looks up owners.
-  OperationState& begin(TableId table, std::size_t expected, bool same_way = false, bool looks_up = false) {
+  // `holdable`: any of its items may be held.
+  OperationState& begin(TableId table, std::size_t expected, bool same_way = false, bool holdable = false) {
     OperationState& operation = worker_.acquire();
     operation.kind = OperationKind::push;
-    operation.looks_up_owners = looks_up;
+    operation.holdable = holdable;
     using Repeats = UnansweredTable::Repeats;
     unanswered().begin(operation, table, expected, expected,
                        same_way ? Repeats::go_one_way : Repeats::have_entries);

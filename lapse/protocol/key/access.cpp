@@ -137,9 +137,13 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   // completely.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
-    view.may_look_up = may_look_up && operation.looks_up_owners;
     if (view.direct == DirectAccess::copy && !(table.may_use_copy(part) && may_use_copy(operation, part.key)))
       view.direct = DirectAccess::nothing;
+    if (may_look_up && operation.holdable && OwnerLookups::are_of_use(view, pin)) {
+      hold(operation, index);
+      lookups_.begin(table, part.key, *item.entry);
+      return true;
+    }
     Route route = router_.route_own(view, pin);
     // This rank is the entry, and relays the operation itself.
     const bool waits = route.action == Route::Action::send && !route.is_entry &&
@@ -157,8 +161,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
         AnsweredItems(*this, operation).add_executed(item);
         return true;
       case Route::Action::hold:
-      case Route::Action::look_up:
-        hold(operation, index, route);
+        hold(operation, index);
         return true;
       case Route::Action::queue:
         if (!queue(table, part)) return false;
@@ -183,27 +186,24 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   });
 }
 
-void Access::hold(OperationState& operation, std::uint32_t index, const Route& route) {
+void Access::hold(OperationState& operation, std::uint32_t index) {
   OperationState::Item& item = operation.items[index];
   UnansweredKey& entry = *item.entry;
   operation.keep_update(item);
   entry.held.push_back({&operation, index});
+  entry.pin.holds = true;
   ++held_;
   if (entry.pin.unanswered > 0) ++operation.table->counters().held;
-  if (route.action == Route::Action::hold || entry.pin.looking_up) return;
-  entry.pin.looking_up = true;
-  lookups_.begin(*operation.table, item.key, entry);
 }
 
 void Access::finish_lookup(const RemoteReads::Finished& read) {
-  UnansweredKey& entry = lookups_.finish(read);
-  entry.pin.looking_up = false;
-  resume(entry, false);
+  resume(lookups_.finish(read), false);
 }
 
 void Access::resume(UnansweredKey& entry, bool may_look_up) {
   const std::vector<UnansweredKey::Held> held = std::exchange(entry.held, {});
   held_ -= held.size();
+  entry.pin.holds = false;
   for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
 }
 
@@ -291,7 +291,6 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
         sender_.send(table, part, route);
         return true;
       case Route::Action::hold:
-      case Route::Action::look_up:
       case Route::Action::illegal:
         break;
     }

@@ -96,7 +96,7 @@ class Access : public ProtocolModule {
   void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // Counts earlier operations on the operation's keys, if still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
-  // `may_look_up`: whether the owner may be read remotely if no location is cached.
+  // `may_look_up`: unless the item has waited for a lookup already.
   void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
   // Counts an operation of which an item is sent to another rank.
@@ -106,7 +106,7 @@ class Access : public ProtocolModule {
     ++operation.table->counters().remote_operations;
   }
   // Holds back an operation of a worker, and with it all later ones of the worker on the key.
-  void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
+  void hold(OperationState& operation, std::uint32_t index) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
   void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
   // At a replica of this domain: whether an operation of one of the domain's workers, which the main copy

@@ -50,7 +50,6 @@ void KeyOwner::take(TableShard& table, Key key, const CopyMessage& message, bool
         messages_.forward_to_home(table, key, message);
         return true;
       case Route::Action::hold:
-      case Route::Action::look_up:
       case Route::Action::illegal:
         break;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/directory/router.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/transport/rma/remote_reads.hpp"
@@ -20,6 +21,13 @@ class OwnerLookups {
   // `reads`: null if no rank can read from another; then begin must not be called.
   explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
+  // Whether an operation that may wait is better sent when the key's owner is known: it would go to the home
+  // of another domain for want of a cached location, and none of the worker's operations on the key is in
+  // flight or held.
+  static bool are_of_use(const KeyView& view, const Pin& pin) {
+    return view.direct == DirectAccess::nothing && view.handling == Handling::forward && !view.hint &&
+           view.home != view.self && pin.unanswered == 0 && !pin.holds;
+  }
   // Starts reading the key's owner. Meanwhile, `waiting` holds the worker's operations on the key.
   void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
   // Called when a read has finished: stores the owner as the key's hint, if it has none. Returns the entry

@@ -97,7 +97,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t row_unit = 1;                 // unit of the items' offsets at the destination, in bytes
   std::size_t payload_unit = 1;             // unit of their offsets among the updates, in bytes
   std::size_t update_bytes = 0;             // of all items
-  bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
+  bool holdable = false;                    // any item may be held: each has an entry, none is in a run
   bool refused = false;                     // out of memory to submit it: no item is executed
   bool is_remote = false;                   // at least one item was sent to another rank
   std::uint32_t counted_bytes = 0;          // kept_bytes(), as its worker last counted them

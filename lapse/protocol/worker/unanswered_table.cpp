@@ -140,7 +140,7 @@ bool UnansweredTable::has_numbers_after_rebuild(std::size_t items) const {
 
 void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, std::size_t most,
                             Repeats repeats) {
-  const bool one_way = repeats == Repeats::go_one_way && !operation.looks_up_owners;
+  const bool one_way = repeats == Repeats::go_one_way && !operation.holdable;
   if (total() == 0) {
     clear();
     is_late_ = one_way;
@@ -153,7 +153,7 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
     const bool is_full = (used_ + items) * 2 > mask_ + 1 || !has_numbers(most);
     if (is_full || begun_.size() >= most_begun_) rebuild(items, false);
   }
-  wants_entries_ = operation.looks_up_owners;
+  wants_entries_ = operation.holdable;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
   first_same_way_ = one_way ? next_number_ : kEntryBit;
 }

@@ -102,7 +102,7 @@ OperationState& WorkerEndpoint::acquire() {
   operation.updates = nullptr;
   operation.payload.clear();
   operation.update_bytes = 0;
-  operation.looks_up_owners = false;
+  operation.holdable = false;
   operation.refused = false;
   operation.is_remote = false;
   operation.destination = nullptr;

@@ -38,7 +38,8 @@ void OperationBuilder::begin(OperationState& operation) {
   const std::size_t items = std::min(keys_, kFirstItems);
   operation.items.reserve(items);
   if (request_.operation.kind == OperationKind::localize) return;
-  operation.looks_up_owners = table_.exposed_owners() && keys_ <= kMaxLookups;
+  // Until its owner is looked up.
+  operation.holdable = table_.exposed_owners() && keys_ <= kMaxLookups;
   // If other ranks serve keys of the domain, they may change a route between two items.
   using Repeats = UnansweredTable::Repeats;
   const bool alone = table_.definition().members() == 1;

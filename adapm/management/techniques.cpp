@@ -20,7 +20,7 @@ AdaptivePolicy::Wanted AdaptivePolicy::wanted(TableId table, Key /*key*/, bool l
   // a replica, and where it has members, they move with it.
   return may_replicate(table) && !likely_alone ? Wanted::announce : Wanted::localize;
 }
-AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
+AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/) const {
   return Decision::offer;
 }
 bool AdaptivePolicy::keeps(TableId table, Key /*key*/) const {
@@ -33,7 +33,7 @@ RelocationPolicy::Wanted RelocationPolicy::wanted(TableId /*table*/, Key /*key*/
                                                   bool /*likely_alone*/) const {
   return Wanted::localize;
 }
-RelocationPolicy::Decision RelocationPolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
+RelocationPolicy::Decision RelocationPolicy::decide(TableId /*table*/, Key /*key*/) const {
   return Decision::serve;
 }
 bool RelocationPolicy::keeps(TableId /*table*/, Key /*key*/) const {
@@ -46,8 +46,7 @@ ReplicationPolicy::Wanted ReplicationPolicy::wanted(TableId table, Key /*key*/, 
   if (may_replicate(table)) return Wanted::announce;
   return relocates_others_ ? Wanted::localize : Wanted::nothing;
 }
-ReplicationPolicy::Decision ReplicationPolicy::decide(TableId /*table*/, Key /*key*/,
-                                                      Change /*change*/) const {
+ReplicationPolicy::Decision ReplicationPolicy::decide(TableId /*table*/, Key /*key*/) const {
   return Decision::serve;
 }
 bool ReplicationPolicy::keeps(TableId table, Key /*key*/) const {
@@ -66,8 +65,7 @@ bool FixedChoicePolicy::is_frequent(TableId table, Key key) const {
 FixedChoicePolicy::Wanted FixedChoicePolicy::wanted(TableId table, Key key, bool /*likely_alone*/) const {
   return may_replicate(table) && is_frequent(table, key) ? Wanted::announce : Wanted::localize;
 }
-FixedChoicePolicy::Decision FixedChoicePolicy::decide(TableId /*table*/, Key /*key*/,
-                                                      Change /*change*/) const {
+FixedChoicePolicy::Decision FixedChoicePolicy::decide(TableId /*table*/, Key /*key*/) const {
   return Decision::serve;
 }
 bool FixedChoicePolicy::keeps(TableId table, Key key) const {
@@ -79,7 +77,7 @@ bool FixedChoicePolicy::keeps(TableId table, Key key) const {
 NoManagement::Wanted NoManagement::wanted(TableId /*table*/, Key /*key*/, bool /*likely_alone*/) const {
   return Wanted::nothing;
 }
-NoManagement::Decision NoManagement::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
+NoManagement::Decision NoManagement::decide(TableId /*table*/, Key /*key*/) const {
   return Decision::serve;
 }
 bool NoManagement::keeps(TableId /*table*/, Key /*key*/) const {

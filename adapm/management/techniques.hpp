@@ -31,7 +31,7 @@ class TechniquePolicy : public lapse::ManagementPolicy {
 class AdaptivePolicy final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
-  Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  Decision decide(lapse::TableId table, lapse::Key key) const override;
   bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 
@@ -39,7 +39,7 @@ class AdaptivePolicy final : public TechniquePolicy {
 class RelocationPolicy final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
-  Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  Decision decide(lapse::TableId table, lapse::Key key) const override;
   bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 
@@ -49,7 +49,7 @@ class ReplicationPolicy final : public TechniquePolicy {
  public:
   explicit ReplicationPolicy(bool relocates_others) : relocates_others_(relocates_others) {}
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
-  Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  Decision decide(lapse::TableId table, lapse::Key key) const override;
   bool keeps(lapse::TableId table, lapse::Key key) const override;
 
  private:
@@ -65,7 +65,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
   bool is_frequent(lapse::TableId table, lapse::Key key) const;
 
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
-  Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  Decision decide(lapse::TableId table, lapse::Key key) const override;
   bool keeps(lapse::TableId table, lapse::Key key) const override;
 
  private:
@@ -76,7 +76,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
 class NoManagement final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
-  Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  Decision decide(lapse::TableId table, lapse::Key key) const override;
   bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 

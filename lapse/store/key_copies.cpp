@@ -1,5 +1,7 @@
 #include "lapse/store/key_copies.hpp"
 
+#include "lapse/store/slot_head.hpp"
+
 #include <new>
 
 #include "lapse/core/error.hpp"

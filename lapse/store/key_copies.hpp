@@ -9,7 +9,6 @@
 
 #include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/store/slot_head.hpp"
 #include "lapse/store/store.hpp"
 #include "lapse/store/words/slot_word.hpp"
 
@@ -25,7 +24,6 @@ class KeyCopies {
 
   SlotWord word(Key key) const { return store_.word(key); }
   std::byte* content(Key key) const { return store_.address(store_.word(key).slot()); }
-  SlotHead& head(Key key) const { return SlotHead::of(content(key)); }
 
   // --- keys whose value is invisible to other threads
 
@@ -42,11 +40,8 @@ class KeyCopies {
   void announce(Key key, std::uint32_t record) { publish(key, RoleEvent::announce, Role::awaiting, record); }
   // awaiting or arriving -> replica, stored in `slot`.
   void show(Key key, Slot slot, RoleEvent event = RoleEvent::copy);
-  // awaiting -> absent; awaiting -> arriving; awaiting -> closing; closing -> absent.
+  // awaiting -> absent; awaiting -> closing; closing -> absent.
   void refuse(Key key) { publish(key, RoleEvent::refuse, Role::absent, 0); }
-  void localize(Key key, std::uint32_t arrival) {
-    publish(key, RoleEvent::localize, Role::arriving, arrival);
-  }
   void drop(Key key, std::uint32_t record) { publish(key, RoleEvent::drop, Role::closing, record); }
   void acknowledge(Key key, Domain owner) {
     publish(key, RoleEvent::acknowledge, Role::absent, static_cast<std::uint32_t>(owner.value()) + 1);

@@ -104,7 +104,7 @@ TEST_CASE("random policies keep to what their technique may answer") {
   CHECK(answers(Technique::adversarial, 1).size() == 2);
   CHECK_FALSE(answers(Technique::adversarial, 1).contains(Wanted::announce));
   const auto decision = [](Technique technique) {
-    return RandomPolicy(technique, {true}, 1).decide(TableId(0), Key(0), ManagementPolicy::Change::joined);
+    return RandomPolicy(technique, {true}, 1).decide(TableId(0), Key(0));
   };
   CHECK(decision(Technique::adaptive) == Decision::offer);
   CHECK(decision(Technique::replicate) == Decision::serve);

@@ -23,7 +23,7 @@ ManagementPolicy::Wanted RandomPolicy::wanted(TableId table, Key, bool) const {
   return kAnswers[draw(kAnswers.size())];
 }
 
-ManagementPolicy::Decision RandomPolicy::decide(TableId, Key, Change) const {
+ManagementPolicy::Decision RandomPolicy::decide(TableId, Key) const {
   switch (technique_) {
     case Technique::replicate:
       return Decision::serve;

@@ -29,7 +29,7 @@ class RandomPolicy final : public ManagementPolicy {
       : technique_(technique), replicable_(std::move(replicable)), state_(seed) {}
 
   Wanted wanted(TableId table, Key key, bool likely_alone) const override;
-  Decision decide(TableId table, Key key, Change change) const override;
+  Decision decide(TableId table, Key key) const override;
   bool keeps(TableId table, Key key) const override;
 
  private:

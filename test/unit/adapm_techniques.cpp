@@ -7,7 +7,6 @@ using lapse::Key;
 using lapse::ManagementPolicy;
 using lapse::TableId;
 using Wanted = ManagementPolicy::Wanted;
-using Change = ManagementPolicy::Change;
 using Decision = ManagementPolicy::Decision;
 
 namespace {
@@ -42,8 +41,7 @@ TEST_CASE("What each technique does about a key that a domain wants") {
     CHECK(policy->wanted(kReplicated, Key(5), false) == replicated);
     CHECK(policy->wanted(kOther, Key(5), false) == other);
     CHECK(policy->wanted(TableId(100), Key(5), false) == other);
-    for (const Change change : {Change::joined, Change::dropped})
-      CHECK(policy->decide(kReplicated, Key(5), change) == decision);
+    CHECK(policy->decide(kReplicated, Key(5)) == decision);
     CHECK(policy->keeps(kReplicated, Key(5)) == keeps);
     CHECK_FALSE(policy->keeps(kOther, Key(5)));
   }
@@ -73,7 +71,7 @@ TEST_CASE("NuPS replicates the frequent keys and relocates the others") {
     CHECK(policy.wanted(kReplicated, Key(key), false) == (is_frequent ? Wanted::announce : Wanted::localize));
     CHECK(policy.wanted(kOther, Key(key), false) == Wanted::localize);
   }
-  CHECK(policy.decide(kReplicated, Key(3), Change::joined) == Decision::serve);
+  CHECK(policy.decide(kReplicated, Key(3)) == Decision::serve);
 }
 
 TEST_CASE("Techniques have names and traits") {

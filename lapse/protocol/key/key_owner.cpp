@@ -118,7 +118,7 @@ bool KeyOwner::take_on(TableShard& table, Key key, Domain from, Slot slot, std::
     messages_.send_record(table, FrameKind::refuse_copy, key, from);
     return true;
   }
-  if (first && !KeyWants::wants(table, key) && wants_.offers(table, key, ManagementPolicy::Change::joined)) {
+  if (first && !KeyWants::wants(table, key) && wants_.offers(table, key)) {
     const bool done = copies.keys().replicate(key, content, [&](std::byte* now) {
       TableCopies::set_only_member(now, from);
       SlotHead::raise_version(now);
@@ -213,7 +213,7 @@ void KeyOwner::check(TableShard& table, Key key, std::byte* content) {
   if (content == nullptr) content = table.copies()->keys().content(key);
   MainCopy* const main = table.copies()->main(key, content);
   if (main == nullptr || main->size() != 1 || KeyWants::wants(table, key)) return;
-  if (!wants_.offers(table, key, ManagementPolicy::Change::dropped)) return;
+  if (!wants_.offers(table, key)) return;
   messages_.send_record(table, FrameKind::offer, key, main->members().front().domain, FrameHeader::kToMember);
 }
 

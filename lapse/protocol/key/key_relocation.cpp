@@ -7,6 +7,8 @@
 
 #include "lapse/protocol/key/lease_race.hpp"
 #include "lapse/protocol/records/key_failure_records.hpp"
+#include "lapse/protocol/records/relocation_requests.hpp"
+#include "lapse/protocol/table/arrival_counts.hpp"
 
 namespace lapse {
 
@@ -22,12 +24,6 @@ bool is_arriving(const TableShard& table, Key key) {
 }
 
 }  // namespace
-
-void check_requester(const TableShard& table, Key key, Domain requester, Domain owner) {
-  if (owner != requester) return;
-  throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
-                                  requester.value(), key.value(), table.name()));
-}
 
 // --- requester
 
@@ -179,11 +175,9 @@ void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, cons
     slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
     std::memcpy(table.store().address(slot), moved, table.content_bytes(key));
   }
-  TableCounters& counters = table.counters();
-  const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));
-  ++counters.relocations_in;
-  counters.relocation_nanoseconds += took;
-  counters.relocation_max_nanoseconds = std::max(counters.relocation_max_nanoseconds, took);
+  ArrivalCounts arrived;
+  arrived.add(now - table.arrivals().asked(arrival));
+  arrived.count_in(table.counters());
   if (!table.arrivals().is_plain(arrival) || record.members > 0) {
     drain(table, key, arrival, slot, now);
     return;

@@ -17,9 +17,6 @@
 
 namespace lapse {
 
-// At the home: throws ProtocolError if the domain that localizes the key already owns it.
-void check_requester(const TableShard& table, Key key, Domain requester, Domain owner);
-
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:

@@ -27,9 +27,8 @@ class KeyWants {
     return policy_->wanted(table.id(), key, copies != nullptr && copies->sole_wants().likely());
   }
   // Whether the owner gives the key to the only domain that wants it.
-  bool offers(const TableShard& table, Key key, ManagementPolicy::Change change) const {
-    return policy_ == nullptr ||
-           policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
+  bool offers(const TableShard& table, Key key) const {
+    return policy_ == nullptr || policy_->decide(table.id(), key) == ManagementPolicy::Decision::offer;
   }
   // Whether an owner that wants the key keeps a replica when it gives the key away.
   bool keeps(const TableShard& table, Key key) const {

@@ -10,14 +10,12 @@
 namespace lapse {
 
 CopyRuns::CopyRuns(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation)
-    : registry_(registry),
-      outbox_(outbox),
+    : outbox_(outbox),
       keys_(keys),
       relocation_(relocation),
       records_(registry.ranks()),
       by_home_(registry.ranks()),
-      localizes_(registry.ranks()),
-      instructs_(registry.ranks()),
+      requests_(registry.ranks()),
       part_(kKeysAtOnce),
       homes_(kKeysAtOnce) {}
 
@@ -139,7 +137,7 @@ void CopyRuns::take_ons(TableShard& table, const FrameHeader& header, const std:
     for (const Key key : keys) {
       const SlotWord word = run.word(key);
       const bool offers = word.is_open_owner() && !word.is_replicated() && !KeyWants::wants(table, key) &&
-                          keys_.wants.offers(table, key, ManagementPolicy::Change::joined);
+                          keys_.wants.offers(table, key);
       if (offers && run.offer(key, TableCopies::record_of_only(from))) {
         records_.add(table.serving_rank(key, from), {key.value()});
       } else {
@@ -160,8 +158,7 @@ void CopyRuns::take_offers(TableShard& table, const FrameHeader& header, const s
   for_each_part(table, header, records, [&](std::span<const Key> keys) {
     progress_role.assert_held();  // Called in place.
     KeyRun run(table.store(), table.definition().members() == 1);
-    localizes_.clear();
-    instructs_.clear();
+    requests_.begin();
     table.definition().homes.homes(keys, homes_.data());
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (homes_[i] == self) table.prefetch_owner(keys[i]);
@@ -181,16 +178,9 @@ void CopyRuns::take_offers(TableShard& table, const FrameHeader& header, const s
       copies.keep_slot_only();
       copies.replicas().close(word.low());
       run.localize_awaited(key, arrivals.open(Waiter(), now));
-      if (homes_[i] != self) {
-        localizes_.add(table.serving_rank(key, homes_[i]), {key.value()});
-        continue;
-      }
-      const auto [owner, relocations] = table.relocate(key, self);
-      check_requester(table, key, self, owner);
-      instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
+      requests_.request(table, key, homes_[i]);
     }
-    localizes_.append_to(outbox_, relocation_header(FrameKind::localize, table, self));
-    instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, self));
+    requests_.send(outbox_, table, self);
   });
 }
 

@@ -12,7 +12,7 @@
 #include "lapse/protocol/host/records_by_rank.hpp"
 #include "lapse/protocol/key/key_replication.hpp"
 #include "lapse/protocol/modules/relocation.hpp"
-#include "lapse/protocol/records/relocation_records.hpp"
+#include "lapse/protocol/records/relocation_requests.hpp"
 #include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
@@ -58,14 +58,12 @@ class CopyRuns {
   void announce(TableShard& table, std::span<const Key> keys, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
-  const Registry& registry_;
   Outbox& outbox_;
   KeyReplication& keys_;
   Relocation& relocation_;
   RecordsByRank<CopyRecord> records_ LAPSE_GUARDED_BY(progress_role);
   RecordsByRank<CopyRecord> by_home_ LAPSE_GUARDED_BY(progress_role);
-  RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
-  RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
+  RelocationRequests requests_ LAPSE_GUARDED_BY(progress_role);
   // Scratch memory.
   std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
   std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);

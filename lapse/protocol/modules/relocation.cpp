@@ -7,6 +7,7 @@
 
 #include "lapse/protocol/records/key_failure_records.hpp"
 #include "lapse/protocol/records/transfer_checks.hpp"
+#include "lapse/protocol/table/arrival_counts.hpp"
 #include "lapse/protocol/table/prefetch.hpp"
 #include "lapse/store/key_run.hpp"
 
@@ -61,30 +62,6 @@ class Notification {
   std::uint32_t keys_ = 0;
 };
 
-// The statistics of arrived keys.
-class Arrived {
- public:
-  void add(std::chrono::nanoseconds took) {
-    ++keys_;
-    sum_ += took;
-    longest_ = std::max(longest_, took);
-  }
-  std::uint64_t keys() const { return keys_; }
-  void count_in(TableCounters& counters) const {
-    const auto number = [](std::chrono::nanoseconds time) {
-      return static_cast<std::uint64_t>(time.count());
-    };
-    counters.relocations_in += keys_;
-    counters.relocation_nanoseconds += number(sum_);
-    counters.relocation_max_nanoseconds = std::max(counters.relocation_max_nanoseconds, number(longest_));
-  }
-
- private:
-  std::uint64_t keys_ = 0;
-  std::chrono::nanoseconds sum_{0};
-  std::chrono::nanoseconds longest_{0};
-};
-
 std::uint64_t key_number(const std::byte* record) {
   std::uint64_t number;
   std::memcpy(&number, record, sizeof number);
@@ -118,8 +95,7 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
   if (count == 1 || !KeyRun::suits(table.store())) return one_by_one();
   KeyRun run(table.store(), table.definition().members() == 1);
   const Domain self = table.self_domain();
-  localizes_.clear();
-  instructs_.clear();
+  requests_.begin();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     run.prefetch_word(keys[i]);
     homes_[i] = table.definition().homes.home(keys[i]);
@@ -145,17 +121,10 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     }
     ++begun;
     run.begin_arrival(key, arrivals.open(waiter, now));
-    if (homes_[i] != self) {
-      localizes_.add(table.serving_rank(key, homes_[i]), {key.value()});
-      continue;
-    }
-    const auto [owner, relocations] = table.relocate(key, self);
-    check_requester(table, key, self, owner);
-    instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
+    requests_.request(table, key, homes_[i]);
   }
   table.store().cancel_arrivals(absent - begun);
-  localizes_.append_to(outbox_, relocation_header(FrameKind::localize, table, self));
-  instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, self));
+  requests_.send(outbox_, table, self);
   return here;
 }
 
@@ -164,7 +133,7 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
 void Relocation::take_localizes(TableShard& table, const Records& records, std::span<const Key> keys) {
   const Domain requester(records.header.domain);
   const Domain self = table.self_domain();
-  instructs_.clear();
+  requests_.begin();
   const bool may_stay = table.copies() != nullptr && table.wanted().size() > 0;
   for (const Key key : keys) {
     check_home(table, key);
@@ -174,16 +143,16 @@ void Relocation::take_localizes(TableShard& table, const Records& records, std::
   std::size_t left = 0;
   const KeyRun run(table.store(), table.definition().members() == 1);
   for (const Key key : keys) {
-    const auto [owner, relocations] = table.relocate(key, requester);
-    check_requester(table, key, requester, owner);
-    if (owner == self) {
+    const OwnershipTable::Change change = table.relocate(key, requester);
+    check_requester(table, key, requester, change.old_owner);
+    if (change.old_owner == self) {
       run.prefetch_value(key);
-      leaving_[left++] = {key, relocations};
+      leaving_[left++] = {key, change.relocations};
     } else {
-      instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
+      requests_.instruct(table, key, change);
     }
   }
-  instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, requester));
+  requests_.send(outbox_, table, requester);
   transfer(table, std::span(leaving_.data(), left), requester, records.now);
 }
 
@@ -246,7 +215,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     if (low_half(word.role()) == LowHalf::arrival) arrivals.prefetch(word.low());
   }
   Notification notification(answers_);
-  Arrived arrived;
+  ArrivalCounts arrived;
   const std::byte* from = records.first;
   for (const Key key : keys) {
     const SlotWord word = run.word(key);

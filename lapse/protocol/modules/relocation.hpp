@@ -38,8 +38,7 @@ class Relocation final : public ProtocolModule {
         outbox_(outbox),
         answers_(answers),
         keys_(keys),
-        localizes_(registry.ranks()),
-        instructs_(registry.ranks()),
+        requests_(registry.ranks()),
         part_(kKeysAtOnce),
         homes_(kKeysAtOnce),
         leaving_(kKeysAtOnce) {}
@@ -86,8 +85,7 @@ class Relocation final : public ProtocolModule {
   Outbox& outbox_;
   LocalizeAnswers& answers_;
   KeyRelocation& keys_;
-  RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
-  RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
+  RelocationRequests requests_ LAPSE_GUARDED_BY(progress_role);
   // Scratch memory for keys that are handled together: those of a frame, their homes, and those that leave.
   std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
   std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);

@@ -24,18 +24,13 @@ class ManagementPolicy {
   // `likely_alone`: of the last keys that arrived in the domain, hardly any was wanted by other domains, too.
   virtual Wanted wanted(TableId table, Key key, bool likely_alone) const = 0;
 
-  // A change at the owner of a key.
-  enum class Change : std::uint8_t {
-    joined,   // a domain has announced that it wants the key; it already counts as a holder
-    dropped,  // a holder or the owner has ceased to want the key, or the key has arrived
-  };
   enum class Decision : std::uint8_t {
     serve,  // the owner keeps the key, and every holder has a replica
     offer,  // the only holder gets the key
   };
   // Asked only if an offer is possible: exactly one domain wants the key, and it is not the owner's. If more
   // domains want the key, the owner serves them.
-  virtual Decision decide(TableId table, Key key, Change change) const = 0;
+  virtual Decision decide(TableId table, Key key) const = 0;
 
   // Whether an owner that wants the key itself keeps a replica when another domain gets the key. If not, it
   // accesses the key remotely until it begins to want it anew.

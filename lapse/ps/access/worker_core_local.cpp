@@ -56,6 +56,29 @@ const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   return held ? request.content(*found) : nullptr;
 }
 
+Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> keys) {
+  constexpr std::size_t kFarAhead = 24;
+  constexpr std::size_t kWordsAhead = 16;
+  // The holder of a lease must not wait, so its operations may exceed the limits.
+  endpoint_.require_operation();
+  if (gate_.busy() != Busy::lease) wait_for_room(0);
+  const Store& store = table.state().store();
+  const AccessRequest request{.operation = {.kind = OperationKind::localize}};
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
+                           keys.size());
+  try {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
+      if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
+      if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
+    }
+  } catch (const std::bad_alloc&) {
+    builder.discard();
+    throw_out_of_memory(table, keys.size());
+  }
+  return builder.empty() ? Operation() : submit(builder);
+}
+
 Locality WorkerCore::locality(const TableHandle& table, Key key) {
   const TableShard& state = table.state();
   if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;

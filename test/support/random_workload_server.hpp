@@ -36,7 +36,7 @@ struct ServerWorkload {
   std::vector<std::int32_t> workers;  // by rank, at least one in total
   std::size_t phases = 2;             // calls of run_workers
   std::size_t rounds =
-      2;  // per phase; a round ends with a barrier, after which every worker sees all writes
+      2;  // in each phase; after the barrier that ends a round, every worker sees all earlier writes
   std::size_t calls = 1000;  // per worker and round
   std::uint64_t keys = 5;    // per table
   HomeMapKind home = HomeMapKind::hash;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that every check finds what it is there for, and nothing in a tree without faults."""
+"""Tests that every check finds its faults, and none in a tree without faults."""
 import pathlib
 import shutil
 import subprocess
@@ -49,7 +49,7 @@ class F {
 """,
     "lapse/ps/parameter_server.hpp": "#pragma once\n",
     "cmake/package/public_headers.txt": "lapse/core/exported.hpp\n",
-    # What is visible, defined on the spot, or no function needs no mark.
+    # Declarations that need no mark: visible ones, definitions, and what is no function.
     "lapse/core/exported.hpp": """#pragma once
 
 #include <functional>
@@ -88,7 +88,7 @@ inline int local(int n) {
     **{f"lapse/many/{i}.hpp": "#pragma once\n" for i in range(include_rules.MAX_PUBLIC_HEADERS)},
     "README.md": "[a](lapse/core/a.hpp) [web](https://example.org) [here](#words)\n```\n[no](link)\n```\n",
     "docs/e.md": "[up](../README.md#words)\n",
-    # What the rules for documents leave alone.
+    # Text that the rules for documents ignore.
     "docs/f.md": f"""# A title. With two sentences
 
 One sentence, e.g. this one by A. Turing et al., says one thing:
@@ -120,7 +120,7 @@ echo "twin. Twin" {"x" * 120}
 // continues, but the line before was broken by hand
 int in_flight();
 """,
-    # What looks like a phrase and is none, or is a name or a message.
+    # Text that resembles a phrase, and phrases in names and messages.
     "lapse/io/phrases.cpp": """// A change that has come from a worker goes on the bulk lane. There are not so many keys. It sends so many
 // messages that they collide. As long as it waits, and as no message arrives, it is right, but MPI differs.
 const char* kGoesOn = "what has come goes on";
@@ -277,7 +277,7 @@ class SelfTest(unittest.TestCase):
         fault = "int* {}_pointer() {{\n  return 0;\n}}\n"
         self.write("lapse/io/old.cpp", fault.format("old"))
         self.commit()
-        with self.assertRaises(compiler_rules.Skipped):  # There is nothing to compare with.
+        with self.assertRaises(compiler_rules.Skipped):  # There is no commit to compare with.
             list(lint.CHECKS["tidy"](self.root))
         self.commit("--allow-empty")
         self.assertEqual(list(lint.CHECKS["tidy"](self.root)), [])

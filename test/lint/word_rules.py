@@ -106,8 +106,8 @@ def phrases_in(path, block):
 
 
 def check_words(root, suffixes=CHECKED):
-    """No word of WORDS stands in files with these suffixes, and no phrase of PHRASES in their prose. In documents, code
-    and targets of links are left out."""
+    """Files with these suffixes contain no word of WORDS, and their prose no phrase of PHRASES. In documents, code and
+    targets of links are ignored."""
     if ".md" in suffixes:
         for path in markdown_files(root):
             for number, text in prose_lines(root, path):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether a checkpoint reaches the disk in the order of docs/checkpoint-format.md, by the calls of the system.
+"""Checks, by system calls, that a checkpoint reaches the disk in the order of docs/checkpoint-format.md.
 
-checkpoint_order.py PROGRAM ARGUMENTS... runs a program that saves checkpoints under strace, and reads what it did.
-Exits with 77 where there is no strace, or it may not trace.
+checkpoint_order.py PROGRAM ARGUMENTS... runs a program that saves checkpoints under strace, and checks its calls.
+Exits with 77 if strace is missing, or may not trace.
 """
 import re
 import subprocess
@@ -37,7 +37,7 @@ def traced(command):
 
 
 def problems_of(events):
-    """What is out of order, for each rename of a manifest."""
+    """The calls that are out of order, for each rename of a manifest."""
     renames = [at for at, (_, call, path) in enumerate(events) if call == "rename" and path.endswith(MANIFEST)]
     if not renames:
         yield "no manifest was renamed"

@@ -24,8 +24,8 @@ using test::kRanks;
 constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKind::set_run,
                                FrameKind::pull_run_answer, FrameKind::push_run_answer};
 
-// Kinds that do not occur: some exist only within a domain, and here each rank is one; REFUSE_COPY needs a
-// lack of memory.
+// The kinds that concern replicas. They occur only between domains, so here each rank is one. REFUSE_COPY is
+// missing: it needs a lack of memory.
 constexpr FrameKind kOfCopies[] = {FrameKind::on,
                                    FrameKind::delta,
                                    FrameKind::off,
@@ -104,7 +104,7 @@ void change_header(Packet& packet, std::size_t at, RandomEngine& random) {
   std::memcpy(packet.data() + at, &header, sizeof header);
 }
 
-// Draws a word of the records to damage: keys, items, counters, values.
+// Changes a word that begins in the records: part of a key, item, counter or value.
 void change_record(Packet& packet, std::size_t at, RandomEngine& random) {
   const std::size_t first = at + sizeof(FrameHeader);
   if (first + 8 > packet.size()) return;
@@ -211,7 +211,7 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzC
     const auto choices = network.deliverable();
     if (choices.empty()) {
       if (made < calls) continue;
-      // A change that waits for a round: a DELTA for its REFRESH.
+      // Some changes wait for a round: a DELTA for its REFRESH.
       if (copies == FuzzCopies::none || rounds == kLastRounds) break;
       ++rounds;
       for (auto& rank : ranks) attempt([&] { rank->round(); });

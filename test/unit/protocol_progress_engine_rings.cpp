@@ -92,7 +92,7 @@ TEST_CASE("So does one that sends when it looks for messages before it sleeps") 
   ProgressEngine engine(transport, client, settings);
   Doorbell bell;
   // The worker polls once more only if the server thread is in light sleep at that moment, which depends on
-  // scheduling. Until then, the worker is woken again.
+  // scheduling. Until then, the ringer keeps waking the worker.
   std::jthread ringer([&] {
     while (!transport.sent) {
       bell.ring();

@@ -162,7 +162,7 @@ TEST_CASE("A domain has 32 bits for the numbers of its slots") {
   CHECK(SharedTableLayout::is_possible(request));
   request.units = {std::uint64_t{1} << 31, std::uint64_t{1} << 31};
   CHECK_FALSE(SharedTableLayout::is_possible(request));
-  // Only the memory lost between the parts of members is missing.
+  // Impossible only because of the space lost between the parts of members.
   request.units = {(std::uint64_t{1} << 31) + 1, (std::uint64_t{1} << 31) - 256};
   CHECK_FALSE(SharedTableLayout::is_possible(request));
 }

@@ -26,7 +26,7 @@ struct Tables {
             {.name = "dense", .keys = kKeys, .length = kLength, .update_rule = UpdateRule::adagrad()})),
         sparse(server.create_table<std::int64_t>({.name = "sparse", .sparse = true, .length = 2})) {}
 
-  // Saves on one rank and returns the values.
+  // Called on one rank: pushes, and returns the values.
   std::vector<double> push(Worker& worker, float update) const {
     const std::vector<Key> keys = key_range(0, kKeys);
     worker.push(dense, keys, std::vector<float>(kKeys * kLength, update)).wait();
@@ -64,7 +64,7 @@ void convert(const std::string& folder, const std::string& table, bool has_state
   apps::convert_from_arrays(CheckpointFolder(prefix), from);
 }
 
-// Loads the table of a folder. Calls `is_right` with its values and the expected ones, after one more update.
+// Loads the one table in a folder. `is_right` checks the values of both tables after one more update.
 void expect_loaded(const std::string& folder, const std::function<void(Checkpoints&, const Tables&)>& add,
                    const std::function<bool(std::span<const double>)>& is_right) {
   ParameterServer server(MPI_COMM_WORLD);

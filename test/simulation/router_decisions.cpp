@@ -55,7 +55,7 @@ TEST_CASE("own operations with nothing unanswered") {
   check(kRouter.route_own(away_from_home(Presence::absent), kFree), {Action::send, kHome});
   check(kRouter.route_own(away_from_home(Presence::absent, kCached), kFree),
         {.action = Action::send, .to = kCached, .by_home = false, .is_entry = true});
-  // The home is no cached location: an operation that is sent to the home has this domain as entry.
+  // The home is no cached location: an operation that is sent to the home enters at this domain.
   check(kRouter.route_own(away_from_home(Presence::absent, kHome), kFree), {Action::send, kHome});
   // A stale hint is irrelevant once the key is local.
   check(kRouter.route_own(away_from_home(Presence::owner, kCached), kFree), {Action::execute});

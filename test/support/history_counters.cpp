@@ -72,7 +72,7 @@ void check_final(std::span<const CounterLog> logs, Key key, const Counts& counts
   }
 }
 
-// Checks that no value holds more than a worker can have pushed, or less than it keeps.
+// Checks that a pull holds no more than each worker can have pushed, and that the final value may follow it.
 void check_possible(std::span<const CounterLog> logs, const CounterLog& reader, const CounterLog::Pull& pull,
                     const Counts& final_value) {
   const std::int64_t epoch = reader.rules().epoch(pull.counts);

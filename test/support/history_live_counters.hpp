@@ -38,7 +38,7 @@ class LiveCounters {
 
   // The least that a pull that is called now must hold.
   struct Floor {
-    Counts counts;  // of any epoch, or of this one
+    Counts counts;  // with the number of the last reset, if any
     Counts merged;  // where there are resets: pushes that have taken effect, wiped ones included
   };
   Floor floor(std::size_t worker, Key key, Copy copy = Copy::any) const;

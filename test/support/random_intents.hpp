@@ -53,7 +53,7 @@ class IntentPlay {
   // With `leaves_some`, some intents do not end with the worker's calls.
   IntentPlay(RandomIntents& intents, bool leaves_some) : intents_(intents), leaves_some_(leaves_some) {}
 
-  // Begins an intent that lasts until `until` calls have been made. `keys` are numbers, and may repeat.
+  // Begins an intent that lasts until `until_call` calls have been made. `keys` are numbers, and may repeat.
   void begin(const TableClient& client, std::span<const Key> keys, std::size_t until_call);
   // Ends the intents that are over after `calls` calls.
   void end_due(std::size_t calls);

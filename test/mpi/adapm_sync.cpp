@@ -48,7 +48,8 @@ int rank_of_world() {
 // main copies hold every push, and after a second wait all replicas do too.
 class Rounds {
  public:
-  // `announces`: random intents move main copies. `moves`: ranks without workers may hold main copies, which no worker visits then.
+  // `announces`: random intents move main copies. `moves`: ranks without workers may hold main copies, which
+  // no worker visits then.
   Rounds(const lapse::Table<std::int64_t>& table, std::int32_t ranks, bool announces, bool moves)
       : table_(table), keys_(copied_keys(false, kKeys, ranks)), announces_(announces), moves_(moves) {}
 

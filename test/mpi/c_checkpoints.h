@@ -4,7 +4,7 @@
 
 #include "test/mpi/c_functions.h"
 
-/* Steps 4 and 5 exist. The result says that step 5 could not be loaded: then it is kept beside the next step. */
+/* Steps 4 and 5 exist. The result says that step 5 could not be loaded: it is kept beside the next step. */
 static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
   lapse_load_request request;
   lapse_table_load part;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""budgets.py <folder>: what builds and tests have taken, by label, beside budgets.json. Fails where a budget is exceeded.
+"""budgets.py <folder>: prints the time of builds and tests by label, compared with budgets.json. Fails if a budget is exceeded.
 
 Runs as the last test of the folder from which ctest runs all tests (run.sh makes it). It reads the log of that run, and
-builds.json there, and writes times.json beside it. Times are processor-seconds as in ctest's summary: a test that takes two
+builds.json there, and writes times.json beside it. Times are processor-seconds like in ctest's summary: a test that takes two
 processors counts twice."""
 import collections
 import json
@@ -20,7 +20,7 @@ _TIME = re.compile(r"^Test time = +([0-9.]+) sec$")
 
 
 def seconds_of_tests(log):
-    """By name. A test that was repeated counts each time."""
+    """Seconds by name. Each repetition of a test counts."""
     seconds, name = collections.Counter(), None
     for line in log.splitlines():
         if match := _TEST.match(line):
@@ -32,9 +32,9 @@ def seconds_of_tests(log):
 
 
 def listed_tests(folder):
-    """By name of each test that ctest finds from this folder on: its labels and processors."""
+    """Labels and processors by name, of each test that ctest finds in this folder and below."""
     tests, path = {}, folder / "CTestTestfile.cmake"
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""  # Folders without tests have none.
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""  # folders without tests have no such file
     for match in _PROPERTIES.finditer(text):
         labels, processors = _LABELS.search(match[3]), _PROCESSORS.search(match[3])
         tests[match[1] or match[2]] = (labels[1].split(";") if labels else ["none"], int(processors[1]) if processors else 1)
@@ -53,7 +53,7 @@ def seconds_of_labels(seconds, tests):
 
 
 def exceeded(measured, budgets):
-    """Names of what took longer than its budget, or has none."""
+    """Names of labels and builds that exceeded their budget, or have none."""
     return sorted(name for name, seconds in measured.items() if seconds > budgets.get(name, 0) + 1)
 
 

@@ -1,15 +1,18 @@
 #!/bin/bash
 # run.sh [quick|mpich] [arguments of ctest, such as --tests-regex test_core]: builds everything and runs all tests.
 #
-# Without quick: the whole project without sanitizers, the library, unit and simulation tests also with AddressSanitizer
-# and (where tests have threads) ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each
-# build is an entry too, and which fails where a label or a build takes longer than test/budgets.json allows.
-# With quick: the build without sanitizers; of its tests those without MPI (unit, simulation) and those on one or two ranks
-# of one host. For work in progress: after a build it takes less than three minutes on two cores.
-# With mpich: the build with MPICH in place of Open MPI, and its tests with MPI on one host. Otherwise only a few of them run,
-# where MPICH is installed.
+# Without quick: the whole project without sanitizers; the library, unit and simulation tests also with
+# AddressSanitizer and, if tests have threads, ThreadSanitizer. Ends with the summary of one ctest run over
+# all of them. In it each build is an entry, too, and it fails if a label or a build takes longer than
+# test/budgets.json allows.
 #
-# Exits with 0 only when everything passed. A compiler cache (ccache, sccache) is used where there is one.
+# With quick: the build without sanitizers, and its tests without MPI (unit, simulation) and on one or two
+# ranks of one host. For work in progress: after a build it takes less than three minutes on two cores.
+#
+# With mpich: the build with MPICH in place of Open MPI, and its tests with MPI on one host. Otherwise only a
+# few of them run, if MPICH is installed.
+#
+# Exits with 0 only if everything passed. Uses a compiler cache (ccache, sccache) if there is one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source_folder=$PWD
@@ -40,14 +43,14 @@ if [[ $mpich == true ]]; then
   exec ctest --preset mpich "$@"
 fi
 
-# One ctest run over all build folders: their test files are included by this one.
+# One ctest run over all build folders: this file includes their test files.
 all=build/all
 [[ $quick == false ]] || all=build/quick
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"
 built=()  # "<preset>": <seconds>
 
-build() {  # <preset> <targets>: with all tests of the build but those of MPICH, which have the same names
+build() {  # <preset> <targets>: with all tests of the build except those of MPICH, which have the same names
   local result=false start=$SECONDS
   step "Build with preset $1, target $2"
   # shellcheck disable=SC2086  # several words
@@ -85,7 +88,7 @@ fi
   echo "set_tests_properties([=[mpich]=] PROPERTIES LABELS mpi TIMEOUT 180 PROCESSORS 2 SKIP_REGULAR_EXPRESSION ^SKIPPED)"
 } >>"$all/CTestTestfile.cmake"
 
-# Last, and alone: what all of it has taken.
+# Last, and alone: the time of all tests and builds.
 (IFS=,; echo "{${built[*]}}") >"$all/builds.json"
 {
   echo "add_test([=[budgets]=] python3 -B [=[$source_folder/test/budgets.py]=] [=[$source_folder/$all]=])"
@@ -93,5 +96,5 @@ fi
 } >>"$all/CTestTestfile.cmake"
 
 step "All tests; times per tier stand in the label summary at the end"
-# Sanitizer builds are for the tests without MPI: MPI libraries have races and leaks of their own.
+# Sanitizer builds run only tests without MPI: MPI libraries have races and leaks of their own.
 ctest --test-dir "$all" --output-on-failure --parallel "$jobs" --label-exclude '^(address|thread)-(mpi|lint|model)$' "$@"

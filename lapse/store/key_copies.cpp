@@ -1,10 +1,9 @@
 #include "lapse/store/key_copies.hpp"
 
-#include "lapse/store/slot_head.hpp"
-
 #include <new>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/slot_head.hpp"
 
 namespace lapse {
 

@@ -1,5 +1,5 @@
-// Works on tables of all kinds, saves and loads, again and again, until it is killed or has done so a number
-// of times. Loads the newest checkpoint first, if there is one, and checks all sums.
+// Works on tables of all kinds, saves and loads repeatedly, until it is killed or has done CYCLES cycles.
+// First loads the newest checkpoint, if there is one, and checks all sums.
 //   faults_program FOLDER CYCLES
 // Prints a line `process RANK NUMBER` for each rank, and on rank 0: `loaded STEP`, `saved STEP`, and `stage
 // NAME` when a stage begins.
@@ -32,7 +32,7 @@ class Job {
         tables_(manager_),
         checkpoints_(manager_.server(), {.folder = folder, .keep = 3}) {
     tables_.add_to(checkpoints_);
-    // What is there does not change before the first save.
+    // Nothing in the folder changes before the first save.
     if (!CheckpointFolder(folder).steps().empty()) {
       load();
       work(0);
@@ -63,7 +63,7 @@ class Job {
   }
   void say_step(const char* what) const { say((std::string(what) + " " + std::to_string(step_)).c_str()); }
 
-  // Checks the sums of all keys at its end.
+  // Checks the sums of all keys at the end.
   void work(int batches) {
     lapse::test::run_soak_phase(manager_, tables_, 2, ++phases_ + step_, batches, false, sums_);
   }

@@ -1,4 +1,4 @@
-# The cluster itself.
+# Tests of the cluster itself.
 add_executable(cluster_hosts hosts.cpp)
 target_precompile_headers(cluster_hosts REUSE_FROM lapse_test_main)
 target_link_libraries(cluster_hosts PRIVATE lapse_settings lapse_mpi_test_main lapse::transport)
@@ -6,7 +6,7 @@ target_link_libraries(cluster_hosts PRIVATE lapse_settings lapse_mpi_test_main l
 function(lapse_cluster_hosts_test hosts transport placement)
   string(REGEX MATCHALL "[0-9]+" ranks "${placement}")
   list(LENGTH ranks ranks)
-  # The launcher passes its environment on.
+  # The launcher passes its environment to the ranks.
   lapse_cluster_program(cluster_hosts HOSTS ${hosts} RANKS ${ranks} TRANSPORT ${transport} TIMEOUT 30
     PROPERTIES ENVIRONMENT "CLUSTER_RANKS=${placement}")
 endfunction()

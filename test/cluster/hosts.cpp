@@ -1,5 +1,5 @@
-// Ranks distinguish the hosts of a cluster. The environment variable CLUSTER_RANKS says where the ranks must
-// be: the number of the host of each rank, from 1, such as "1 2 2 2"; host I has the name nI.
+// Ranks distinguish the hosts of a cluster. The environment variable CLUSTER_RANKS gives the expected host of
+// each rank as a number from 1, such as "1 2 2 2"; host I has the name nI.
 #include <mpi.h>
 
 #include <algorithm>

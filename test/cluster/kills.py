@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Kills a rank of a job with SIGKILL at random moments, again and again: of an application that starts, trains, or stops with a
-last checkpoint, of managing (intents, relocations, copies), saving, saving in the background, and loading. The job ends within seconds, a line names the rank, no
-process and nothing in /dev/shm is left, and the next job goes on from the newest checkpoint: of another number of ranks with
-the right sums of integers, an application with the curve of a run that was not killed. Prints a line for each kill and what is wrong; its status is 1 then, and 77 where there is no launcher.
+"""Repeatedly kills a rank of a job with SIGKILL at a random moment: of an application that starts, trains, or stops with a last
+checkpoint, or during managing (intents, relocations, replicas), saving, saving in the background, and loading. The job must end within
+seconds, a line must name the rank, and no process and no file in /dev/shm may be left. The next job must continue from the newest
+checkpoint: with another number of ranks and the right sums of integers, or, for an application, with the curve of a run that was not
+killed. Prints a line for each kill, and errors. Exits with 1 if there are errors, and with 77 without a launcher.
 
   kills.py --program faults_program --application matrix_factorization --tool lapse-checkpoint [--kills 50] [--seed N]
            [--srun TESTBED]    (the ranks are started by srun in a Slurm of two nodes that TESTBED makes)
@@ -23,17 +24,17 @@ import time
 from kills_jobs import PATIENCE, Job, Launcher, mapped_files
 
 RANKS = 3
-# How long a stage takes at most, about; the kill comes at a random moment of it.
+# The approximate maximum duration of a stage; the kill happens at a random moment of it.
 STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1, "loading": 0.03, "starting": 0.8, "stopping": 0.1}
-# The application's when it stops as it is asked to.
+# The application's status when it stops as requested.
 STOP_STATUS = 75
-# Those of the application.
+# The stages of the application.
 APPLICATION = ("training", "starting", "stopping")
 DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
-# Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
+# Ways to train: the folder of the checkpoints, and options. The first way gives equal results in each run.
 TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"],
             "local": ["--mode", "intent", "--checkpoint-local", "{folder}/host"]}
-# What the launchers print about the rank that was killed.
+# The launchers' messages about the killed rank.
 NAMES_RANK = {
     "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
     "srun": r"srun: error: \S+: task {rank}: Killed",
@@ -48,14 +49,14 @@ class Kills:
         self.random = random.Random(arguments.seed)
         self.problems = 0
         self.failed_starts = 0
-        self.curve = {}  # by epoch: what the resumed deterministic runs have reached
+        self.curve = {}  # by epoch: the results of the resumed deterministic runs
 
     def fail(self, text, output=""):
         self.problems += 1
         print(f"FAILED: {text}\n{output[-3000:]}", flush=True)
 
     def newest(self, folder):
-        """The step of the newest checkpoint; all of them are whole."""
+        """The step of the newest checkpoint; checks that all checkpoints are complete."""
         if not os.path.isdir(folder):
             return 0
         result = subprocess.run([self.arguments.tool, "verify", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -65,7 +66,7 @@ class Kills:
         return max(steps, default=0)
 
     def newest_to_resume(self, newest, way):
-        """The step that a job goes on from: that of the local folder where it is newer, and has the parts of all ranks."""
+        """The step that a job resumes: that of the local folder if it is newer and has the parts of all ranks."""
         steps = [newest]
         if way == "local":
             for folder in pathlib.Path(self.folder, "host").glob("step-*"):
@@ -74,10 +75,10 @@ class Kills:
         return max(steps)
 
     def sign_of(self, stage, number):
-        """What the job prints when it has come to the stage, and how often; 0: it has when all ranks are there."""
+        """The line that the job prints when it has reached the stage, and how often; 0: the stage begins once all ranks run."""
         if stage == "starting":
             return "", 0
-        # The first one, and many others, when there are checkpoints to go on from.
+        # The first kill, and many others, when there are checkpoints to continue from.
         if stage == "stopping" or stage == "training" and (number < len(STAGES) or self.random.random() < 0.5):
             return "^epoch ", 4
         if stage == "training":
@@ -87,7 +88,7 @@ class Kills:
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
-        # Virtual nodes have one file system: a local folder would be that of both.
+        # Virtual nodes share one file system: a local folder would belong to both.
         way = self.random.choice([way for way in TRAINING if way != "local" or not self.launcher.testbed])
         trains = stage in APPLICATION
         folder = os.path.join(self.folder, way if trains else "all")
@@ -123,7 +124,8 @@ class Kills:
         left = {file for file in files if os.path.exists(file)}
         saved = max((int(step) for step in re.findall(r"^saved (\d+)$", job.text, re.MULTILINE)), default=0)
         if trains:
-            # A step is an epoch. One is saved while the next is trained, and finished before the one after that is saved.
+            # A step is an epoch. One is saved while the next is trained, and the save ends before the next
+            # one begins.
             epochs = [int(epoch) for epoch in re.findall(r"^epoch +(\d+) ", job.text, re.MULTILINE)]
             saved = max([before] + [epoch - 2 for epoch in epochs])
             if epochs and epochs[0] != before + 1:
@@ -135,7 +137,7 @@ class Kills:
         if launcher is None or processes is None:
             self.fail(f"kill {number + 1}: the job has not ended within {PATIENCE} s", job.text)
             job.kill()
-        # It may have stopped as it was asked to before.
+        # The job may have stopped as requested before.
         if stage == "stopping" and job.process.poll() == STOP_STATUS:
             names = ["stopped"]
             row[8] = "stopped"
@@ -156,7 +158,7 @@ class Kills:
                 "--checkpoint-dir", os.path.join(self.folder, way)]
 
     def resume(self, number, newest, way):
-        """The application goes on for an epoch; what it reaches is noted."""
+        """Resumes the application for an epoch, and records its result."""
         newest = self.newest_to_resume(newest, way)
         last = newest + 1
         job = self.start(RANKS, self.training(way, last), "rank", "^(resumed|epoch)", 1)
@@ -173,7 +175,7 @@ class Kills:
         return f"{way}, epoch {last}"
 
     def check_curve(self):
-        """What resumed runs have reached is what one run reaches that is not killed."""
+        """Checks that resumed runs have the results of one run that is not killed."""
         if not self.curve:
             return
         last = max(map(int, self.curve))
@@ -186,7 +188,7 @@ class Kills:
                 self.fail(f"epoch {epoch}: a resumed run has reached {reached}, one that was not killed {expected.get(epoch)}")
 
     def start(self, ranks, command, domain, pattern, count):
-        """A job that prints the pattern. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
+        """Starts a job that prints the pattern. With srun, one start in some hundred fails in MPI_Init, for any MPI program: it is repeated once."""
         job = Job(self.launcher, ranks, command, domain)
         if self.launcher.testbed is None or job.read_until(pattern, count):
             return job
@@ -198,7 +200,7 @@ class Kills:
         return Job(self.launcher, ranks, command, domain)
 
     def restart(self, number, newest, folder):
-        """A job of another size loads the newest checkpoint, checks all sums, and saves further ones."""
+        """A job of another size loads the newest checkpoint, checks all sums, and saves more checkpoints."""
         ranks = self.random.randint(2, 4)
         domain = self.random.choice(["rank", "2"])
         job = self.start(ranks, [self.arguments.program, folder, "1"], domain, "^process ", ranks)
@@ -220,7 +222,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--srun", metavar="TESTBED")
     arguments = parser.parse_args()
-    # The sockets of munge want a short path.
+    # The sockets of munge need a short path.
     with tempfile.TemporaryDirectory(prefix="kills.", dir="/tmp") as folder:
         launcher = Launcher(arguments.srun, os.path.join(folder, "cluster"))
         try:

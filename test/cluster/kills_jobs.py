@@ -10,9 +10,9 @@ import signal
 import subprocess
 import time
 
-# The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
+# The job must have ended by then. On an idle machine it takes a tenth of that.
 PATIENCE = 30
-# Of Slurm: longer than that, so that ranks end by themselves.
+# Slurm's KillWait: longer than PATIENCE, so that ranks end by themselves.
 KILL_WAIT = "120"
 MARK = "LAPSE_TEST_KILLS"
 
@@ -46,7 +46,7 @@ class Launcher:
         return ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "--nodes=2", f"--ntasks={ranks}", "--time=5"]
 
     def shared_files(self):
-        """What is in /dev/shm of the nodes, which are the testbed's alone."""
+        """The files in /dev/shm of the nodes, which only the testbed uses."""
         names = set()
         for pid in pids():
             with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ class Launcher:
 
 
 class Job:
-    """A job that is running; what it has printed so far."""
+    """A running job, and its output until now."""
 
     count = 0
 
@@ -69,7 +69,7 @@ class Job:
             env=launcher.environment | {MARK: self.mark, "LAPSE_DOMAIN": domain})
 
     def read(self, seconds):
-        """Reads what there is, or comes within so many seconds. False at the end of the output."""
+        """Reads output that is available, or arrives within the given number of seconds. Returns False at the end of the output."""
         if not select.select([self.process.stdout], [], [], max(0, seconds))[0]:
             return True
         data = os.read(self.process.stdout.fileno(), 1 << 16)
@@ -89,13 +89,13 @@ class Job:
         for pid in pids():
             environment = environment_of(pid)
             rank = environment.get("PMIX_RANK")
-            # Not the launcher and what belongs to it.
+            # Skips the launcher and its processes.
             if environment.get(MARK) == self.mark and rank is not None and runs(pid):
                 found[int(rank)] = pid
         return found
 
     def end(self):
-        """Waits until the launcher and all processes of the job have ended; the seconds that each took, or None."""
+        """Waits until the launcher and all processes of the job have ended. Returns the seconds that each took, or None."""
         begin = time.monotonic()
         while self.read(begin + PATIENCE - time.monotonic()):
             if time.monotonic() > begin + PATIENCE:
@@ -135,7 +135,7 @@ def runs(pid):
 
 
 def mapped_files(pid):
-    """Files of /dev/shm that a process has mapped."""
+    """Files in /dev/shm that a process has mapped."""
     try:
         return set(re.findall(r"(/dev/shm/\S+)", pathlib.Path(f"/proc/{pid}/maps").read_text()))
     except OSError:

@@ -1,6 +1,7 @@
 #!/bin/bash
-# local_folders.sh PROGRAM: on the first of two hosts. checkpoints_program writes to a folder of each host first, and ends
-# before the folder of all ranks has its last checkpoint; then the hosts' folders are exchanged, and one is lost.
+# local_folders.sh PROGRAM: run on the first of two hosts. checkpoints_program first writes to a folder of
+# each host, and ends before the folder of all ranks has its last checkpoint. Then the hosts' folders are
+# exchanged, and one is lost.
 set -u
 program=$1
 directory=$(mktemp -d)
@@ -23,7 +24,7 @@ mv "$directory/local-n1" "$directory/other"
 mv "$directory/local-n2" "$directory/local-n1"
 mv "$directory/other" "$directory/local-n2"
 run 3 "loaded 3"
-# Another host takes the place of the second.
+# Another host replaces the second.
 rm -r "$directory/local-n2"
 run 2 "loaded 2"
 grep -q "^problem: step 3 has 1 of its 2 parts in the local folders" "$directory/out" ||

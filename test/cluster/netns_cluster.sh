@@ -1,6 +1,7 @@
 #!/bin/bash
-# netns_cluster.sh [options] COMMAND...: makes several hosts out of this machine and runs the command as if logged in on
-# the first; mpirun (Open MPI) there starts its ranks on all of them. Exits as the command does. Nothing stays behind.
+# netns_cluster.sh [options] COMMAND...: makes several virtual hosts on this machine and runs the command as
+# if logged in on the first; mpirun (Open MPI) there starts its ranks on all of them. Exits with the command's
+# status and leaves nothing.
 #   --hosts N          N hosts, ranks dealt out in turn: rank 0 on the first, rank 1 on the second, ... Default: 2
 #   --hosts A,B,...    a host for each number, ranks host by host: the first A on the first, the next B on the second, ...
 #   --transport NAME   ob1: Open MPI's own TCP (default); ucx: UCX over TCP
@@ -8,17 +9,18 @@
 #   --shm SIZE         of each host's /dev/shm, such as 64m. Default: 4g
 # Example: netns_cluster.sh --hosts 1,3 mpirun -n 4 PROGRAM
 #
-# A host has a network of its own (address 10.77.0.I, joined to the others by a bridge), a name (nI), a /dev/shm, System V
-# memory and an /etc/hosts: ranks of different hosts reach each other only by TCP. Processors, files, /tmp and process ids
-# are those of the machine. All of it lives in namespaces without names that no other process can enter: several clusters
-# may run at once, and when the first process of one ends, however it ends, the kernel ends the others and frees the rest.
+# A host has a network of its own (address 10.77.0.I, connected to the others by a bridge), a name (nI), a
+# /dev/shm, System V memory and an /etc/hosts: ranks of different hosts reach each other only by TCP.
+# Processors, files, /tmp and process ids are the machine's. Everything is in namespaces without names that no
+# other process can enter: several clusters may run at once, and when the first process of one ends, however
+# it ends, the kernel kills the others and frees the rest.
 #
-# Where hosts cannot be made: one line that says why, exit status 77, which tests take as skipped.
+# If hosts cannot be made: prints one line that says why, and exits with 77, which marks a test as skipped.
 set -euo pipefail
 
 PATH=$PATH:/usr/sbin:/sbin
 script=$(readlink -f "${BASH_SOURCE[0]}")
-state=/run/cluster  # On a /run that only the cluster sees.
+state=/run/cluster  # on a /run that only the cluster sees
 network=10.77.0
 
 die() {
@@ -32,7 +34,7 @@ skip() {
   exit 77
 }
 
-# As the first process of the cluster, whose network namespace is the switch between the hosts.
+# Runs as the first process of the cluster, whose network namespace is the switch between the hosts.
 make_switch() {
   mount -t tmpfs tmpfs /run
   mkdir -p /run/netns "$state/tmp"
@@ -52,7 +54,7 @@ make_host() {  # <number> <slots>
   echo "n$1 slots=$2" >>"$state/hostfile"
 }
 
-# Becomes the command, on a host.
+# Replaces this process by the command, on a host.
 log_in() {  # <host> <size of /dev/shm> <command...>
   # shellcheck disable=SC2016
   exec ip netns exec "$1" unshare --uts --ipc --mount --propagation private sh -c '
@@ -66,7 +68,7 @@ configure_mpi() {
   chmod +x "$state/agent"
   export TMPDIR=$state/tmp
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  # Daemons are started by the agent in place of ssh, and stay its children.
+  # The agent starts daemons in place of ssh; they stay its children.
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_plm_rsh_no_tree_spawn=1
   export OMPI_MCA_orte_leave_session_attached=1 OMPI_MCA_orte_default_hostfile=$state/hostfile
   export OMPI_MCA_oob_tcp_if_include=$network.0/24 OMPI_MCA_btl_tcp_if_include=$network.0/24
@@ -76,7 +78,7 @@ configure_mpi() {
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
   else
     export OMPI_MCA_pml=ucx OMPI_MCA_osc=sm,ucx UCX_TLS=self,sm,tcp UCX_NET_DEVICES=eth0
-    # Else Open MPI takes UCX only for the networks that it knows.
+    # Otherwise Open MPI uses UCX only for the networks that it knows.
     export OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any OMPI_MCA_osc_ucx_tls=any OMPI_MCA_osc_ucx_devices=any
   fi
 }
@@ -93,7 +95,7 @@ while [[ $# -gt 0 ]]; do
     --rate) rate=${2:-}; shift ;;
     --shm) shm=${2:-}; shift ;;
     --probe | --inside) role=$1 ;;
-    --on-host) log_in "$3" "$2" sh -c "${*:4}" ;;  # As mpirun calls the agent: size, host, command line.
+    --on-host) log_in "$3" "$2" sh -c "${*:4}" ;;  # mpirun calls the agent with size, host, command line
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$script"; exit 0 ;;
     -*) die "unknown option $1" ;;
     *) break ;;
@@ -136,7 +138,7 @@ cluster=(unshare --mount --propagation private --net --pid --fork --kill-child -
 [[ $(id -u) -eq 0 ]] || cluster+=(--user --map-root-user)
 obstacle=$("${cluster[@]}" "$script" --probe 2>&1) || skip "${obstacle//$'\n'/; }"
 
-# Whatever ends this process ends the cluster.
+# The end of this process ends the cluster, whatever the reason.
 setpriv --pdeathsig KILL "${cluster[@]}" "$script" --inside --hosts "$hosts" --transport "$transport" --rate "$rate" \
   --shm "$shm" "$@" <&0 &
 first=$!

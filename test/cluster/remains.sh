@@ -1,6 +1,6 @@
 #!/bin/bash
-# remains.sh <netns_cluster.sh> <run_with_stacks.sh>: a cluster passes on what its command says, and nothing of it stays
-# behind, however it ends. Prints what is wrong and exits with 1.
+# remains.sh <netns_cluster.sh> <run_with_stacks.sh>: a cluster returns the status and output of its command,
+# and leaves nothing, however it ends. Prints errors and exits with 1.
 set -u
 cluster=$1
 run_with_stacks=$2
@@ -14,7 +14,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-# A job that says when its ranks are there and never ends. The name of its folder is in the command line of all of them.
+# A job that shows when its ranks run and never ends. The command lines of all of them contain the name of its
+# folder.
 # shellcheck disable=SC2016
 job=("$cluster" --hosts 2 mpirun -n 2 sh -c ': >"$1/rank.$OMPI_COMM_WORLD_RANK"; exec tail -f "$1/never"' sh "$directory")
 : >"$directory/never"
@@ -23,7 +24,7 @@ processes() {  # of the job
   grep -ls --text "[/]${directory#/}" /proc/[0-9]*/cmdline
 }
 
-machine() {  # what a cluster could leave on it
+machine() {  # what a cluster could leave on the machine
   ip -brief link | cut -d ' ' -f 1
   ip netns list
   ls -d "${TMPDIR:-/tmp}"/ompi.n[0-9]* 2>/dev/null

@@ -1,4 +1,4 @@
-# The batch scripts under a Slurm of two virtual nodes, as they are here and as they are installed.
+# The batch scripts under a Slurm of two virtual nodes, from the source tree and installed.
 set(install "")
 if(LAPSE_INSTALL)
   set(install "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --component programs --prefix)

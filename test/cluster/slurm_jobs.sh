@@ -1,7 +1,8 @@
 #!/bin/bash
-# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <folder of the applications> <folder of their data> [<command...>]: the batch
-# scripts under a Slurm of two virtual nodes; also those that the command installs below the folder that is added to it. Prints what is wrong and exits with 1, or with 77 where there is no Slurm. A run in which
-# MPI_Init itself has crashed (slurm/README.md) says so and is repeated once.
+# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <folder of the applications> <folder of their data>
+# [<command...>]: runs the batch scripts under a Slurm of two virtual nodes; also those that the command
+# installs below the folder that is added to it. Prints errors and exits with 1, or with 77 without Slurm. If
+# MPI_Init itself crashes (slurm/README.md), prints so and repeats the run once.
 set -u
 self=$(realpath "$0")
 testbed=$1
@@ -11,7 +12,7 @@ data=$4
 install=("${@:5}")
 program=$programs/matrix_factorization
 PATH=$PATH:/usr/sbin:/sbin
-# The sockets of munge want a short path.
+# The sockets of munge need a short path.
 directory=$(mktemp -d /tmp/slurm.XXXXXX)
 failures=0
 jobs_done=0
@@ -27,7 +28,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# Slurm waits 30 s between SIGTERM and SIGKILL, as by default.
+# Slurm waits 30 s between SIGTERM and SIGKILL, its default.
 NODES=2 CPUS=8 KILLWAIT=30 "$testbed" start "$directory/cluster" || {
   status=$?
   tail -n 5 "$directory"/cluster/log/*.log 2>/dev/null
@@ -41,7 +42,7 @@ export TRAIN_SCRIPT=$scripts/train.sbatch RESUME_SCRIPT=$scripts/resume.sbatch
 options=(--cpus-per-task=2 --time=5)
 training=(--zipf 300x100x20000 --epochs 3 --no-baselines)
 
-wait_for() {  # <job number>: until it has ended; sets status to the script's. sbatch --wait looks only every few seconds.
+wait_for() {  # <job number>: waits for its end, sets status to the script's. sbatch --wait polls only every few seconds
   local shown
   for _ in {1..500}; do
     shown=$(scontrol show job --oneliner "$1")
@@ -54,7 +55,7 @@ wait_for() {  # <job number>: until it has ended; sets status to the script's. s
   status="none: $shown"
 }
 
-says() {  # <file> <words...>: each is on a line of it, by and by
+says() {  # <file> <words...>: waits until each is on a line of the file
   local file=$1 words
   shift
   for words in "$@"; do
@@ -66,7 +67,7 @@ says() {  # <file> <words...>: each is on a line of it, by and by
   done
 }
 
-says_in_turn() {  # <turn> <file> <words>: on a line behind the one with which the turn begins, by and by
+says_in_turn() {  # <turn> <file> <words>: waits until the words are on a line after the one that begins the turn
   for _ in {1..500}; do
     sed "1,/^turn $1 of job/d" "$2" 2>/dev/null | grep -qE "$3" && return
     sleep 0.1
@@ -74,7 +75,7 @@ says_in_turn() {  # <turn> <file> <words>: on a line behind the one with which t
   return 1
 }
 
-# <what> <job number> <its output> <expected status> <words in the output...>: the job has ended so.
+# <what> <job number> <its output> <expected status> <words in the output...>: checks how the job has ended.
 ended() {
   local what=$1 file=$3 expected=$4 status='' words
   wait_for "$2"
@@ -84,7 +85,7 @@ ended() {
   done
 }
 
-# <what> <expected status> <words in the output> <command...>: a job, until it has ended.
+# <what> <expected status> <words in the output> <command...>: runs a job until its end.
 job() {
   ended "$1" "$("${@:4}")" job.out "$2" "$3"
   mv job.out "done-$((++jobs_done)).out" 2>/dev/null
@@ -93,8 +94,8 @@ job() {
 submit=(sbatch --parsable "${options[@]}" --output=job.out)
 resume=(sbatch --parsable "${options[@]}" --nodes=1 --ntasks=1)
 
-# --- turns. A signal in the middle: the job saves a checkpoint, is requeued and finishes, with the result of a run without a
-# signal. Only then the job starts that depends on it. With both launchers at the same time.
+# --- turns. A signal in the middle: the job saves a checkpoint, is requeued and finishes, with the result of
+# a run without a signal. Only then the job that depends on it starts. Uses both launchers at once.
 long=(--zipf 3000x1000x300000 --patience 0 --no-baselines)
 endless=("${long[@]}" --epochs 1000000 --evaluate-every 0)
 "$program" "${long[@]}" --epochs 500 --workers 2 --deterministic --output-prefix whole >whole.out 2>&1 || fail "without Slurm: $(cat whole.out)"
@@ -106,8 +107,8 @@ for launcher in srun mpirun; do
     --wrap "cmp whole-rows.npy $launcher-rows.npy && cmp whole-columns.npy $launcher-columns.npy && echo equal" >/dev/null
   (says "$launcher.out" '^epoch   3' && scancel --batch --signal=USR1 "${jobs[$launcher]}") &
 done
-# A signal before there is a program; one between the start of a rank and that of its program, and one before MPI; and that of
-# Slurm itself, which comes at any moment from the start on.
+# A signal before the program exists; one between the start of a rank and that of its program, and one before
+# MPI; and Slurm's own signal, which may arrive at any moment from the start on.
 cat >signaled <<END
 #!/bin/bash
 # The first turn waits for the signal that comes again, the second has its checkpoint.
@@ -127,11 +128,11 @@ END
 chmod +x signaled
 jobs[signal]=$(MODULES=slow "${resume[@]}" --signal=B:USR1@290 --open-mode=append --output=signal.out signaled.sbatch)
 (says signal.out '^loading' && scancel --batch --signal=USR1 "${jobs[signal]}") &
-# Turns that save nothing.
+# Turns that save no checkpoint.
 printf '#!/bin/sh\nexit 75\n' >idle
 chmod +x idle
 jobs[idle]=$("${resume[@]}" --output=idle.out "$RESUME_SCRIPT" ./idle)
-# The end of the job's time, as the script finds it; then the job is cancelled.
+# The script finds the end of the job's time; then the job is cancelled.
 jobs[cancelled]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=cancelled.out "$scripts/matrix_factorization.sbatch" \
   "${endless[@]}" --stop-before 290)
 (says_in_turn 2 cancelled.out '^resumed from step 1 ' && says_in_turn 2 cancelled.out '^epoch +[0-9]+ ' && scancel "${jobs[cancelled]}") &
@@ -146,7 +147,7 @@ jobs[graph]=$(PROGRAM=$programs/knowledge_graph_embeddings sbatch --parsable "${
 jobs[words]=$(PROGRAM=$programs/word_vectors sbatch --parsable "${options[@]}" --output=words.out \
   "$scripts/word_vectors.sbatch" text --dim 8 --epochs 2 --output vectors.txt)
 
-# The installed scripts, which find each other and their programs, from a folder that has none of them.
+# The installed scripts, which find each other and their programs, run from a folder without any of them.
 if [[ ${#install[@]} -gt 0 ]]; then
   "${install[@]}" "$directory/installed" >install.out 2>&1 || fail "no installation: $(cat install.out)"
   installed=$directory/installed/share/lapse/slurm
@@ -166,7 +167,7 @@ done
 job "srun" 0 "^workers +2$" "${submit[@]}" "$scripts/train.sbatch" "$program" "${training[@]}"
 job "srun, three ranks" 0 "^workers +3$" "${submit[@]}" --ntasks=3 --ntasks-per-node=2 "$scripts/train.sbatch" "$program" "${training[@]}"
 job "mpirun" 0 "^workers +2$" env LAUNCHER=mpirun "${submit[@]}" "$scripts/train.sbatch" "$program" "${training[@]}"
-# The rank that srun ends as another one has failed ends by SIGTERM.
+# When another rank has failed, srun ends a rank by SIGTERM.
 job "wrong options of the program" "105|143" "^error: --zipf: .nonsense" "${submit[@]}" "$scripts/train.sbatch" "$program" --zipf nonsense
 for script in "$scripts"/*.sbatch; do
   by_hand=$(env -u SLURM_JOB_ID bash "$script" anything else 2>&1)
@@ -176,14 +177,14 @@ job "no program" 2 "usage: sbatch" "${submit[@]}" "$scripts/train.sbatch"
 job "an unknown launcher" 2 "expected srun or mpirun" env LAUNCHER=ssh "${submit[@]}" "$scripts/train.sbatch" "$program"
 job "an option of the script" 2 "^resume.sbatch: --resume: the script adds it" "${submit[@]}" "$RESUME_SCRIPT" ./idle --resume
 job "a short time" 1 "and the program is to stop 301 s before that" "${submit[@]}" "$RESUME_SCRIPT" ./idle --stop-before=301
-# Of one rank: srun ends the others by SIGTERM when the first has ended with a status.
+# The status of one rank: srun ends the others by SIGTERM when the first has ended with a status.
 job "turns at most" 1 "not finished after 1 turns" env MAX_TURNS=1 "${resume[@]}" --output=job.out "$RESUME_SCRIPT" ./idle
 "$scripts/scaling.sh" results 1,x "$program" 2>&1 | grep -q "'x' is no number of nodes" || fail "scaling: a wrong number of nodes"
 OPTIONS="${options[*]}" "$scripts/scaling.sh" scaling 1,2 "$program" "${training[@]}" >submit.txt 2>&1 || fail "scaling: $(cat submit.txt)"
 wait_for "$(sbatch --parsable "${options[@]}" --output=array-%a.out --array=0-7 "$scripts/techniques.sbatch" techniques "$program" \
   "${training[@]}" --mode intent)"
 
-# --- what has become of the turns
+# --- results of the turns
 for launcher in srun mpirun; do
   ended "resumed, $launcher" "${jobs[$launcher]}" "$launcher.out" 0 '^turn 1 of job' '^stopped: SIGUSR1 on rank' 'is requeued$' \
     '^turn 2 of job' '^resumed from step' '^epoch 500 '
@@ -219,7 +220,7 @@ done
 grep -qE '^\| 1 \| 1 \|' scaling/table.md && grep -qE '^\| 2 \| 2 \|' scaling/table.md || fail "scaling: $(cat scaling/*)"
 grep -q "polyline" scaling/curve.svg || fail "no curve"
 
-# What has failed is a row; summaries of something else are refused.
+# A failed run becomes a row; summaries of something else are refused.
 rm scaling/nodes-2.json
 python3 -B "$scripts/gather.py" scaling >gathered.txt 2>&1
 grep -q '^| 2 | failed: see nodes-2.out' gathered.txt || fail "a failed run is no row: $(cat gathered.txt)"
@@ -228,7 +229,7 @@ python3 -B "$scripts/gather.py" scaling >gathered.txt 2>&1
 grep -q 'nodes-2.json: no summary' gathered.txt || fail "a wrong summary is not refused: $(cat gathered.txt)"
 
 if [[ $failures -gt 0 ]]; then
-  # A call of no address, with neither the program nor a library of the project on the stack.
+  # A call of an invalid address, with neither the program nor a library of the project on the stack.
   mapfile -t crashed < <(grep -lE 'Caught signal 11 .*not mapped to object at address \(nil\)' ./*.out elsewhere/*.out 2>/dev/null)
   [[ ${#crashed[@]} -gt 0 && -z ${LAPSE_REPEATED:-} ]] || exit 1
   ! grep -qE '(matrix_factorization|liblapse[^ ]*|libadapm[^ ]*)\(' "${crashed[@]}" || exit 1

@@ -77,14 +77,14 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerType=sched/backfill
-# look at pending jobs every 2 s (default 30 to 60 s)
+# poll pending jobs every 2 s (default 30 to 60 s)
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2
 ReturnToService=2
 KillWait=$KILLWAIT
 MinJobAge=3600
 GresTypes=gpu
 MailProg=$(type -P true)
-# believe the sizes below, not the hardware
+# trust the sizes below, not the hardware
 SlurmdParameters=config_overrides
 NodeName=n[1-$NODES] NodeHostname=localhost Port=[$((port + 1))-$((port + NODES))] Sockets=1 CoresPerSocket=$CPUS ThreadsPerCore=1 RealMemory=256000 Gres=gpu:$GPUS
 PartitionName=main Nodes=ALL Default=YES DefaultTime=10 MaxTime=INFINITE State=UP

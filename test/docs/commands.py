@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands in documents: every block of sh, in a folder that looks like the project with its release build.
+"""Runs the commands in documents: every sh block, in a folder that looks like the project with its release build.
 
 commands.py SOURCE_FOLDER BUILD_FOLDER
 
@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-SKIPPED = 77  # Exit status.
-SECONDS = 120  # For one block.
+SKIPPED = 77  # exit status
+SECONDS = 120  # for one block
 
 
 def documents(source):
@@ -22,7 +22,7 @@ def documents(source):
 
 
 def make_project(folder, source, build):
-    """Links to everything, but a build folder of its own, in which `release` is the build to be tested."""
+    """Links to everything except the build folder; a new one contains the tested build as `release`."""
     for entry in source.iterdir():
         if entry.name != "build" and not entry.name.startswith(".git"):
             (folder / entry.name).symlink_to(entry)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes programs of the C++, Fortran or Python in documents, by the suffix of the output.
+"""Makes programs from the C++, Fortran or Python in documents, by the suffix of the output.
 
-examples.py program DOCUMENT OUTPUT      all blocks of the document, one after the other, are a program;
-                                         in Fortran (.f90) and Python (.py) those up to the first that is
-                                         indented, as parts of programs are
+examples.py program DOCUMENT OUTPUT      all blocks of the document, in order, are one program;
+                                         in Fortran (.f90) and Python (.py) those before the first that is
+                                         indented, like parts of programs are
 examples.py c_program DOCUMENT OUTPUT    the same for C
 examples.py fragments DOCUMENT OUTPUT    each block that does not begin with an #include becomes the body of a
-                                         function that is given a server; the program calls them in turn. What a
-                                         fragment needs beside the server stands before it in the document, in a
+                                         function with a server as argument; the program calls them in order. Other
+                                         declarations that a fragment needs precede it in the document, in a
                                          comment that begins with <!-- given.
 """
 import re

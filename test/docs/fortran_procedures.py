@@ -1,4 +1,4 @@
-"""fortran_procedures.py <sources> [--write]: docs/fortran-procedures.md lists the procedures of the Fortran module as they are."""
+"""fortran_procedures.py <sources> [--write]: checks, or writes, the procedures of the Fortran module in docs/fortran-procedures.md."""
 import pathlib
 import re
 import sys
@@ -15,7 +15,7 @@ the compiler finds *no specific subroutine for the generic*.
 | Procedure | Arguments |
 |---|---|
 """
-KINDS = [  # the first that fits
+KINDS = [  # the first that matches
     (r"type\((lapse_\w+)\)", None), (r"type\((MPI_Comm)\)", None), (r"type\(c_ptr\)", "c_ptr"), (r"type\(c_funptr\)", "c_funptr"),
     (r"VALUE", "value"), (r"character", "character"), (r"logical", "logical"), (r"real\(real64\)", "real64"),
     (r"real\((real32|c_float)\)", "real32"), (r"integer\((int64|c_int64_t)\)", "int64"), (r"integer\((int32|c_int32_t)\)", "int32"),
@@ -23,7 +23,7 @@ KINDS = [  # the first that fits
 
 
 def statements(folder):
-    """The lines of all sources, joined where they are continued, without comments."""
+    """The lines of all sources without comments; continued lines are joined."""
     for path in sorted(folder.glob("*.f90")) + sorted(folder.glob("*.inc")):
         text = re.sub(r"&\s*\n\s*", "", re.sub(r"^\s*!.*\n", "", path.read_text(), flags=re.MULTILINE))
         yield from (re.sub(r"\s+!.*", "", line.strip()) for line in text.splitlines())
@@ -48,7 +48,7 @@ def described(arguments, declarations):
 
 
 def procedures(folder):
-    """By public name the lists of arguments; a generic name has several."""
+    """The lists of arguments by public name; a generic name has several."""
     public, generic, bodies = set(), {}, {}
     interface = name = None
     is_bound = False

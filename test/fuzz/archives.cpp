@@ -1,7 +1,7 @@
-// What ranks exchange in collective calls of control.
+// Messages that ranks exchange in collective control calls.
 //
-// The first byte chooses a type. The bytes behind it are an archive, or changes of one that is whole: an
-// offset, 2 bytes, and the byte that is written there.
+// The first byte selects a type. The following bytes are an archive, or changes of a valid one: an offset, 2
+// bytes, and the byte to write there.
 #include <span>
 #include <string>
 #include <vector>
@@ -60,7 +60,7 @@ RankStatistics statistics() {
   return rank;
 }
 
-// Two contributions to a collective call of workers, of which one is whole, and the result of a call.
+// Reads two contributions to a collective call of workers, one of them valid, and the result of a call.
 void read_contributions(FuzzInput& input) {
   const ReductionHeader call{.kind = static_cast<ReductionHeader::Kind>(input.byte() % 6), .elements = 2};
   const bool has_elements =
@@ -78,7 +78,7 @@ void read_contributions(FuzzInput& input) {
   } catch (const ProtocolError&) {
     // Refused.
   } catch (const CollectiveMismatch&) {
-    // Of another call.
+    // The message belongs to another call.
   }
   try {
     check(result_elements(from, call).size() <= 16, "a result fits the call");

@@ -1,7 +1,7 @@
-// Checkpoints with a hostile shard: read as a whole, by keys, and converted.
+// Checkpoints with a hostile shard: read completely, by keys, and converted.
 //
-// The first byte chooses whether the bytes behind it are the shard as it is, or one whose checksums are made
-// right wherever they are.
+// The first byte selects whether the following bytes are an unchanged shard, or one whose checksums are
+// corrected wherever they are.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -31,7 +31,7 @@ Number number_at(const Bytes& bytes, std::size_t offset) {
   return number;
 }
 
-// Writes the checksum of `covered` bytes from `begin` on to `offset`, where all of that exists.
+// Writes the checksum of the `covered` bytes from `begin` on to `offset`, if these bytes exist.
 void repair(Bytes& bytes, std::uint64_t begin, std::uint64_t covered, std::uint64_t offset) {
   const std::uint64_t size = bytes.size();
   if (begin > size || covered > size - begin || offset > size || size - offset < 8) return;
@@ -53,7 +53,7 @@ void repair(Bytes& bytes) {
   repair(bytes, end, ShardTrailer::kBytes - 8, end + 56);
 }
 
-// What a manifest would have of the shard.
+// The manifest's record of the shard.
 Manifest manifest_of(const Bytes& bytes) {
   Manifest manifest;
   manifest.checkpoint = number_at<std::uint64_t>(bytes, 16);

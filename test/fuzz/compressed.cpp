@@ -1,4 +1,4 @@
-// Input that is compressed with gzip, xz or zstd, in pieces of all sizes.
+// Input compressed with gzip, xz or zstd, in pieces of all sizes.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -14,7 +14,7 @@
 namespace lapse::test {
 namespace {
 
-// A small input may stand for very many bytes; they need no memory.
+// A small input may expand to very many bytes; they need no memory.
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 struct Result {

@@ -1,8 +1,9 @@
-// What lapse-checkpoint is given: .npy files to be made a checkpoint, which is then converted again, and the
-// command line of `convert`.
+// Inputs of lapse-checkpoint: .npy files that are made a checkpoint, which is converted back, and the command
+// line of `convert`.
 //
 // Bits of the first byte: 1, a file of states; 2, a file of keys; 64, a name of the table; 128: lines of a
-// command line follow. Else the lengths of the values and the states, 2 bytes each, follow, and the files.
+// command line follow. Otherwise the lengths of the values and the states follow, 2 bytes each, and then the
+// files.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,7 +21,7 @@
 
 namespace lapse::apps {
 
-// For fuzz_command_line.hpp.
+// Used by fuzz_command_line.hpp.
 static void add_options(CLI::App& app, ConvertOptions& options) {
   add_convert(app, options);
 }
@@ -35,7 +36,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The elements behind the header, which ends with the first newline.
+// The elements after the header, which ends with the first newline.
 std::string elements_of(const std::string& path) {
   const std::string content = content_of(path);
   return content.substr(content.find('\n') + 1);
@@ -91,7 +92,7 @@ void convert(FuzzInput& input, unsigned choice) {
   } catch (const FileError&) {
     return;
   } catch (const UsageError&) {
-    return;  // A name that is no UTF-8.
+    return;  // the name is not UTF-8
   }
   convert_back(folder, checkpoints, request);
 }

@@ -1,4 +1,4 @@
-// What must be true of results, whatever the input.
+// Properties of results that hold for any input.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace lapse::test {
 
-// A result that no input may give. Not an error of the library: fuzzers let it pass.
+// A result that no input may produce. It is no error of the library, so fuzzers let it propagate.
 struct FuzzFinding : std::logic_error {
   using std::logic_error::logic_error;
 };

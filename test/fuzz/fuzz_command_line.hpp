@@ -11,13 +11,13 @@
 
 namespace lapse::test {
 
-// `Options`: what add_options of the application fills in.
+// `Options`: the options that the application's add_options sets.
 template <class Options>
 void parse(const std::vector<std::string>& arguments) {
   CLI::App app;
   Options options;
   add_options(app, options);
-  // The parser takes them from the last on.
+  // The parser takes arguments from the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
@@ -26,7 +26,7 @@ void parse(const std::vector<std::string>& arguments) {
   }
 }
 
-// A line is an argument. Files of options that it names are not read.
+// Each line is an argument. Option files that it names are not read.
 template <class Options>
 void parse_lines(const std::string& text) {
   std::vector<std::string> arguments = lines_of(text);

@@ -1,4 +1,4 @@
-// Inputs of readers, from the bytes of a fuzzer.
+// Inputs of readers, made from a fuzzer's bytes.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 namespace lapse::test {
 
-// Gives bytes in pieces of a few lengths.
+// Delivers bytes in pieces of several lengths.
 class PieceSource final : public io::ByteSource {
  public:
   PieceSource(std::string_view bytes, std::size_t piece) : rest_(bytes), piece_(piece) {}
@@ -35,12 +35,12 @@ class PieceSource final : public io::ByteSource {
   std::size_t piece_;
 };
 
-// The bytes, which outlive it, as an input that has no size.
+// The bytes as an input of unknown size. They outlive it.
 inline io::Input source_input(std::string_view bytes, std::size_t piece = std::size_t{1} << 16) {
   return {"input", [bytes, piece] { return std::make_unique<PieceSource>(bytes, piece); }};
 }
 
-// A file of this process alone, written anew for each input, removed in the end.
+// A file that only this process uses, rewritten for each input and removed at the end.
 class FuzzFile {
  public:
   FuzzFile() : path_(std::filesystem::temp_directory_path() / ("lapse-fuzz-" + std::to_string(::getpid()))) {}
@@ -61,7 +61,7 @@ class FuzzFile {
   std::filesystem::path path_;
 };
 
-// A folder of this process alone, removed in the end.
+// A folder that only this process uses, removed at the end.
 class FuzzFolder {
  public:
   FuzzFolder()

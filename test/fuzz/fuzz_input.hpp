@@ -1,4 +1,4 @@
-// The bytes of an input, as the decisions of a fuzzer.
+// The bytes of an input, used as a fuzzer's decisions.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace lapse::test {
 
-// Gives number after number; zeroes when the bytes are used up.
+// Returns one number after the other; zeros when the bytes are used up.
 class FuzzInput {
  public:
   FuzzInput(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
@@ -27,7 +27,7 @@ class FuzzInput {
     if (!bytes.empty()) std::memcpy(&number, bytes.data(), bytes.size());
     return number;
   }
-  // So many bytes, or all that are left.
+  // The given number of bytes, or all that are left.
   std::span<const std::uint8_t> take(std::size_t bytes) {
     const auto taken = bytes_.first(std::min(bytes, bytes_.size()));
     bytes_ = bytes_.subspan(taken.size());

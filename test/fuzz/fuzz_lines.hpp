@@ -10,7 +10,7 @@
 namespace lapse::test {
 
 // The first lines, without their ends and without NUL bytes, which neither the environment nor a command line
-// has.
+// can contain.
 inline std::vector<std::string> lines_of(std::string text) {
   constexpr std::size_t kMaxLines = 64;
   std::erase(text, '\0');

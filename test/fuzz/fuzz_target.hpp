@@ -1,10 +1,10 @@
-// What every fuzzer is: a function of bytes that a stranger has made.
+// The interface of every fuzzer: a function of untrusted bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// Called by libFuzzer, and where there is none by replay.cpp, with one input after the other in one process.
-// The code under test may refuse the input with the errors that it documents; the function passes on every
-// other exception, which is a finding. Returns 0.
+// libFuzzer, or replay.cpp where it is missing, calls it in one process for one input after the other. The
+// code under test may refuse the input with the errors that it documents. The function propagates every other
+// exception, which is a finding. Returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

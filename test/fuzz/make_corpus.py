@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""make_corpus.py [FOLDER]: writes the first inputs of the fuzzers, made of valid frames and files, into subfolders of
-FOLDER (the folder corpus beside this file). Inputs that showed a defect (found-*) are not made here, and stay.
+"""make_corpus.py [FOLDER]: writes the initial inputs of the fuzzers, made from valid frames and files, into subfolders of
+FOLDER (default: the folder corpus beside this file). Inputs that revealed a defect (found-*) are kept.
 
-The first byte of most inputs chooses what is read, and how: see the fuzzers."""
+The first byte of most inputs selects what is read, and how: see the fuzzers."""
 import gzip
 import json
 import lzma
@@ -29,7 +29,7 @@ def hostile(packet, to, sender):
 
 
 def history(world, seed, steps, changes):
-    """Calls of workers, and what their ranks send each other, delivered as it is or changed."""
+    """Calls of workers, and packets of their ranks, delivered unchanged or changed."""
     draw = random.Random(seed)
     text = bytearray([world])
     for _ in range(steps):
@@ -53,7 +53,7 @@ def history(world, seed, steps, changes):
 
 
 def every_kind(world, table, body):
-    """One frame of each kind, about a key, with a body of so many bytes behind it."""
+    """One frame of each kind, about a key, followed by a body of the given length."""
     text = bytearray([world])
     for kind in range(1, KINDS):
         record = struct.pack("<Q", kind) + bytes(body)

@@ -1,7 +1,7 @@
 // Manifests of checkpoints.
 //
-// The first byte chooses whether the bytes behind it are a whole file, or what is covered by the checksum in
-// its first line, which is right then.
+// The first byte selects whether the following bytes are a whole file, or the contents covered by the
+// checksum in the first line, which is then correct.
 #include <fmt/format.h>
 
 #include <span>

@@ -19,12 +19,12 @@ void validate(const Options& options) {
   try {
     options.validate();
   } catch (const ConfigurationError&) {
-    // Two of them contradict each other.
+    // Two options contradict each other.
   }
   check(!options.to_text().empty(), "options can be printed");
 }
 
-// What an option says of itself can be set again.
+// Checks that an option accepts the value that it prints.
 template <class Options>
 void set_by_name(const std::string& text) {
   Options options;
@@ -43,7 +43,7 @@ void set_by_name(const std::string& text) {
   validate(options);
 }
 
-// Lines NAME=value; all names begin as those of the libraries do.
+// Lines NAME=value. All names have the prefixes of the libraries.
 void read_environment(const std::string& text) {
   std::vector<std::string> names;
   for (const std::string& line : lines_of(text)) {
@@ -60,7 +60,7 @@ void read_environment(const std::string& text) {
   for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
-// A file, and lines that are assignments of a command line where it has a line with three dashes.
+// Reads an option file. After a line with three dashes, the lines are assignments of a command line.
 void read_file(const std::string& text) {
   const std::string_view kCut = "\n---\n";
   const std::size_t cut = text.find(kCut);

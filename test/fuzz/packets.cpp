@@ -1,9 +1,9 @@
-// The protocol of three ranks, fed with hostile packets: each is handled or refused with a ProtocolError,
-// and the ranks go on.
+// The protocol of three ranks with hostile packets: each packet is handled or refused with a ProtocolError,
+// and the ranks continue.
 //
-// An input is a byte that chooses the world, and then steps. A step is a byte that chooses what is done, and
-// what that takes. Packets of the ranks are delivered as they are, or changed; others are made of the input's
-// bytes. So a step list is a history in which a fuzzer changes what it likes.
+// An input is a byte that selects the setup, followed by steps. A step is a byte that selects the action,
+// followed by the action's arguments. Packets of the ranks are delivered unchanged or changed; other packets
+// are made from the input's bytes. So a list of steps is a history that a fuzzer can change freely.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -70,7 +70,7 @@ class World {
   }
 
  private:
-  // The numbers go on behind those of step().
+  // The numbers continue those of step().
   void call(std::uint8_t what, FuzzRank& rank, std::uint16_t seed) {
     RandomEngine random(seed);
     attempt([&] {
@@ -100,9 +100,9 @@ class World {
     try {
       step();
     } catch (const ProtocolError&) {
-      // A stranger's packet, now or before.
+      // A hostile packet, this one or an earlier one.
     } catch (const CollectiveMismatch&) {
-      // Likewise, of a collective call.
+      // Likewise, in a collective call.
     } catch (const UserCodeFailed&) {
       // The rule of one table refuses some updates.
     }
@@ -140,7 +140,7 @@ class World {
 
   void handle(Rank to, Rank from, const Packet& packet) {
     RankProtocol& protocol = ranks_[to.index()]->protocol();
-    // A block of its own, of exactly this size.
+    // A memory block of exactly this size.
     const std::unique_ptr<std::byte[]> exact(new std::byte[packet.size()]);
     if (!packet.empty()) std::memcpy(exact.get(), packet.data(), packet.size());
     attempt([&] { protocol.handle_packet(from, {exact.get(), packet.size()}); });
@@ -152,7 +152,7 @@ class World {
     return input.number<std::uint16_t>() % packet.size();
   }
   static std::byte flipped(FuzzInput& input) { return std::byte{input.byte()}; }
-  // Four bytes at a multiple of four.
+  // Four bytes at an offset that is a multiple of four.
   static void overwrite(Packet& packet, FuzzInput& input) {
     const std::size_t at = position(packet, input) / 4 * 4;
     const auto value = input.number<std::uint32_t>();

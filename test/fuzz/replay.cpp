@@ -1,5 +1,5 @@
-// replay FOLDER COUNT: gives a fuzzer every file of a folder, and COUNT changed ones, the same in each run:
-// for compilers without libFuzzer, and for tests. Of an input with which the program ends, it leaves a copy.
+// replay FOLDER COUNT: runs a fuzzer on every file of a folder, and on COUNT changed ones, equal in each run.
+// For compilers without libFuzzer, and for tests. Saves a copy of an input that ends the program.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 #include "lapse/core/random.hpp"
 #include "test/fuzz/fuzz_target.hpp"
 
-// Where there is a sanitizer.
+// Defined by sanitizers.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace lapse::test {
@@ -28,7 +28,7 @@ constexpr const char* kFailedInput = "failed-input";
 
 using Bytes = std::vector<std::uint8_t>;
 
-// What the fuzzer has now, for a handler of signals.
+// The fuzzer's current input, for the signal handler.
 const Bytes* current = nullptr;
 
 void write_current() {
@@ -58,7 +58,7 @@ std::vector<Bytes> read_files(const std::filesystem::path& folder) {
   return files;
 }
 
-// One change, of the kinds that fuzzers make.
+// Makes one change of the kinds that fuzzers make.
 void change(Bytes& bytes, const Bytes& other, RandomEngine& random) {
   const std::size_t at = random.below(bytes.size() + 1);
   const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
@@ -94,7 +94,7 @@ void change(Bytes& bytes, const Bytes& other, RandomEngine& random) {
 }
 
 void run(const Bytes& bytes) {
-  // A block of its own, of exactly this size.
+  // A memory block of exactly this size.
   const Bytes exact(bytes);
   current = &exact;
   LLVMFuzzerTestOneInput(exact.data(), exact.size());

@@ -1,4 +1,4 @@
-// Rings of bytes that another rank fills: in the memory of a host, and by remote memory access.
+// Rings of bytes that another rank writes: in the memory of a host, and by remote memory access.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace lapse::test {
 namespace {
 
-// A sender that writes its memory as it likes, between the messages that the receiver takes.
+// A sender that writes arbitrary bytes to its memory, between the messages that the receiver takes.
 void read_host_ring(FuzzInput& input) {
   constexpr std::size_t kCapacity = 1024;
   struct alignas(host_ring::kAlignment) Memory {

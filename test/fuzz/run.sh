@@ -1,12 +1,13 @@
 #!/bin/bash
-# run.sh SECONDS [fuzzer ...]: builds the fuzzers with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and runs
-# each of them, or those that are named (packets, options, ...), for so long.
+# run.sh SECONDS [fuzzer ...]: builds the fuzzers with libFuzzer, AddressSanitizer and
+# UndefinedBehaviorSanitizer, and runs each of them, or the named ones (packets, options, ...), for SECONDS.
 #
-# Begins with the corpus of the tree and what earlier runs have found worth keeping (build/fuzz/corpus). An input that
-# crashes a fuzzer, takes longer than 20 seconds or more than 2 GB ends its run, and stays in build/fuzz/findings:
+# Begins with the corpus of the tree and the useful inputs of earlier runs (build/fuzz/corpus). An input that
+# crashes a fuzzer, takes longer than 20 seconds or more than 2 GB ends its run, and is kept in
+# build/fuzz/findings:
 #   build/fuzz/test/fuzz/fuzz_packets build/fuzz/findings/packets/crash-...     runs it again
 #   build/fuzz/test/fuzz/fuzz_packets -minimize_crash=1 -runs=10000 crash-...   makes it smaller
-# Exits with 1 when there is a finding.
+# Exits with 1 if there is a finding.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ ! ${1:-} =~ ^[0-9]+$ ]]; then

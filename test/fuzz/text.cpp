@@ -22,7 +22,7 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-// Nothing where the input is refused.
+// Returns nullopt if the input is refused.
 std::optional<std::vector<Line>> lines_of(const io::Input& input, io::FilePart part = {}) {
   std::vector<Line> lines;
   try {
@@ -35,7 +35,7 @@ std::optional<std::vector<Line>> lines_of(const io::Input& input, io::FilePart p
   return lines;
 }
 
-// Every line of a file belongs to one part, and is what it is in the whole file.
+// Checks that every line of a file belongs to one part, and equals the line of the whole file.
 void check_parts(const std::string& path, std::uint32_t count, const std::vector<Line>& whole) {
   std::vector<Line> all;
   for (std::uint32_t index = 0; index < count; ++index) {

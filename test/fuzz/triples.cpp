@@ -11,7 +11,7 @@
 namespace lapse::test {
 namespace {
 
-// The number of triples; nothing where the input is refused. All names become known.
+// The number of triples; nullopt if the input is refused. All names are known afterwards.
 std::optional<std::size_t> read_names(const io::Input& input, io::FilePart part = {}) {
   io::Vocabulary entities;
   io::Vocabulary relations;
@@ -30,7 +30,7 @@ std::optional<std::size_t> read_names(const io::Input& input, io::FilePart part 
   }
 }
 
-// Of names that are not all known.
+// Reads with vocabularies that know only some of the names.
 void read_known_names(const io::Input& input, std::size_t triples) {
   io::Vocabulary entities;
   io::Vocabulary relations;

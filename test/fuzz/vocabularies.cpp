@@ -1,4 +1,4 @@
-// Vocabularies as text files, and as the bytes that ranks exchange.
+// Vocabularies as text files, and as messages between ranks.
 #include <string>
 
 #include "lapse/core/error.hpp"
@@ -30,7 +30,7 @@ void read_file(const std::string& bytes) {
   } catch (const FileError&) {
     // Refused.
   } catch (const UsageError&) {
-    // A name that a source may have and a file may not.
+    // A name that a source may have but a file may not.
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the C interface with its record, c_abi.txt: what programs are compiled against must not change within a version.
+"""Compares the C interface with its record, c_abi.txt: it must not change within a version.
 
 c_abi.py ROOT [--library FILE] [--write]
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# coexistence.sh <build folder> <sources of programs> <compiler> <launcher ...>: installs the build to a temporary folder,
-# builds programs that use it beside PETSc, hypre and HDF5, and runs them on three ranks, and one with mpi4py. What is
-# not there is skipped, which the output says.
+# coexistence.sh <build folder> <sources of programs> <compiler> <launcher ...>: installs the build to a
+# temporary folder, builds programs that use it together with PETSc, hypre and HDF5, and runs them on three
+# ranks, and one with mpi4py. Missing packages are skipped, which the output says.
 set -euo pipefail
 
 source "$(dirname "$0")/prepare.sh"
@@ -29,7 +29,7 @@ run "PETSc works" programs/petsc
 run "hypre works" programs/hypre
 run "HDF5 works" programs/hdf5 "$folder/values.h5"
 
-# The package of Python: the one that is installed, else that of the build.
+# The Python package: the installed one, else the build's.
 python=$(sed -n 's/^LAPSE_PYTHON_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
 package=$(dirname "$(dirname "$(find "$prefix" "$build/python" -path '*/lapse/__init__.py' -print -quit 2>/dev/null)")")
 if [[ -n $python && $package != . ]] && "$python" -c "import mpi4py, numpy" 2>/dev/null; then

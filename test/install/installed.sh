@@ -1,6 +1,6 @@
 #!/bin/bash
-# installed.sh <build folder> <sources of consumers> <compiler> <launcher ...>: installs the build with DESTDIR to a
-# temporary folder, builds consumers that see nothing but this installation, and runs them.
+# installed.sh <build folder> <sources of consumers> <compiler> <launcher ...>: installs the build with
+# DESTDIR to a temporary folder, builds consumers that use only this installation, and runs them.
 set -euo pipefail
 
 source "$(dirname "$0")/prepare.sh"
@@ -18,13 +18,13 @@ mkdir -p "$folder/test/install"
 cp -r "$sources" "$folder/test/install"
 cd "$folder"
 
-# No file of the package names the folders of the sources, of the build or of DESTDIR.
+# No file of the package contains the folders of the sources, of the build or of DESTDIR.
 source_folder=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 ! grep -rlE "$source_folder|$build|$folder" "$package" "$libraries/pkgconfig" || fail "these files name folders of the build"
 for program in lapse-options lapse-checkpoint lapse-matrix-factorization lapse-knowledge-graph-embeddings lapse-word-vectors; do
   [[ -x $prefix/bin/$program ]] || fail "$program is not installed"
 done
-# Nor is it there that programs and libraries search for others.
+# Nor do programs and libraries search them for other libraries.
 find "$prefix" -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec readelf -d {} + >dynamic
 grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and libraries"
 ! grep -E "\((RPATH|RUNPATH)\).*($source_folder|$build|$folder)" dynamic || fail "programs or libraries search folders of the build"
@@ -33,14 +33,14 @@ grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and librar
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
-# The scripts for Slurm name what is installed, wherever DESTDIR puts it for now, and are refused without Slurm.
+# The Slurm scripts name installed programs, without DESTDIR, and are refused without Slurm.
 scripts=$prefix/share/lapse/slurm
 ! grep -rnE "build/release|[ (]slurm/[a-z_]+\.(sbatch|sh)" "$scripts" || fail "scripts name the folder of the sources"
 grep -q "PROGRAM:-/opt/lapse/bin/lapse-word-vectors" "$scripts/word_vectors.sbatch" || fail "a script has another program"
 grep -qx "scripts='/opt/lapse/share/lapse/slurm'" "$scripts/resume.sbatch" || fail "a script has another folder"
 if env -u SLURM_JOB_ID bash "$scripts/resume.sbatch" true 2>by_hand; then fail "a script runs without Slurm"; fi
 grep -q "submit it by sbatch, as in: sbatch /opt/lapse/share/lapse/slurm/resume.sbatch" by_hand || fail "by hand: $(cat by_hand)"
-# Where they are installed they run, as Slurm runs them: a copy, in another folder.
+# The installed scripts run like Slurm runs them: as a copy in another folder.
 cmake --install "$build" --prefix "$folder/programs" --component programs >"$folder/install.log"
 mkdir spool stubs
 printf '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec "$@"\n' >stubs/srun
@@ -56,7 +56,7 @@ done
 python3 "$sources/../links.py" "$prefix" || fail "links of the pages that were installed"
 ! grep -rn "build/release/\(apps\|examples\)" "$prefix/share/doc/lapse" || fail "pages name programs of the build folder"
 
-# Of the interfaces to other languages, those that were built.
+# The interfaces to other languages that were built.
 python=$(sed -n 's/^LAPSE_PYTHON_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 packages=$(find "$prefix" -type d -name site-packages)
 [[ -f $package/lapse-fortran-shared.cmake ]] && has_fortran=1 || has_fortran=""
@@ -67,7 +67,7 @@ clang=$(command -v clang++ || true)
 [[ -n $has_python ]] || echo "SKIPPED: the package for Python was not built, or $python has no mpi4py"
 [[ -n $clang ]] || echo "SKIPPED: there is no clang++ with its OpenMP"
 
-# The libraries show their own names alone, and few of those.
+# The libraries export only their own names, and few of those.
 for library in lapse adapm lapse_io lapse_c ${has_fortran:+lapse_fortran}; do
   file=$libraries/lib$library.so
   [[ -L $file && $(readelf -d "$file") == *"soname: [lib$library.so.0.1]"* ]] || fail "$file has another name within"
@@ -86,7 +86,7 @@ flags() {
   PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "$@"
 }
 
-# The line in a page that begins so is run as it is, by a user who has set PKG_CONFIG_PATH and nothing else.
+# Runs the line of a page that begins with these words, as a user who has only set PKG_CONFIG_PATH.
 run_line() {  # <page> <its first words>
   local line
   line=$(sed -n "s/^    \\($2 .*\\)/\\1/p" "$prefix/share/doc/lapse/$1" | head -n 1)
@@ -95,7 +95,7 @@ run_line() {  # <page> <its first words>
   env -u LD_LIBRARY_PATH PKG_CONFIG_PATH="$libraries/pkgconfig" bash -euo pipefail -c "$line" || fail "a line of $1"
 }
 
-# OpenMP is compiled beside the next steps.
+# OpenMP is compiled in parallel with the next steps.
 # shellcheck disable=SC2046  # Flags are words.
 "$compiler" -std=c++20 -fopenmp test/install/consumer/openmp.cpp -o openmp_gcc $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" &
 openmp_gcc=$!
@@ -160,7 +160,7 @@ if command -v mpicxx.mpich mpicc.mpich >/dev/null; then
 fi
 
 step "consumer with CMake, shared"
-# The packages that the library is made of are none of a consumer's business.
+# Consumers do not need the packages that the library uses internally.
 configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON \
   "-DLANGUAGES=C;CXX${has_fortran:+;Fortran}" "-DCOMPONENTS=adapm;c;io${has_fortran:+;fortran}${has_python:+;python}" >log 2>&1 || fail "$(cat log)"
 [[ -z $has_python ]] || grep -qx -- "-- Python: $packages" log || fail "the package says another folder than $packages: $(cat log)"
@@ -169,7 +169,7 @@ cmake --build with_cmake --parallel 2 >log || fail "$(cat log)"
 grep -qx "version 0.1.0 on 2 ranks" output || fail "the program has printed something else"
 "${launcher[@]}" 2 with_cmake/c_program | tee output
 [[ $(grep -cx "C 0.1.0 works" output) -eq 2 ]] || fail "the program in C has printed something else"
-# The library that the process has loaded first is asked.
+# The message names the library that the process has loaded first.
 if "${launcher[@]}" 1 env LD_PRELOAD="$folder/other/libmpich.so" with_cmake/c_program >output 2>&1; then
   fail "a process with another MPI library has a server"
 fi
@@ -231,13 +231,13 @@ cmake --build static_plugin >log || fail "$(cat log)"
 "${launcher[@]}" 2 ./host "$folder/static_plugin/libplugin.so" || fail "the program with two copies of the library"
 
 step "plugin with pkg-config, static"
-# Where there are archives only, as in an installation without shared libraries.
+# Installations with archives only, without shared libraries.
 rm "$libraries"/lib*.so*
 # shellcheck disable=SC2046
 "$compiler" -std=c++20 -fPIC -shared -I. test/install/consumer/plugin.cpp -o plugin.so $(flags --cflags lapse) $(flags --static --libs lapse) \
   -Wl,--no-undefined
 ldd plugin.so | grep -q liblapse && fail "the plugin needs a shared library"
-# Drivers of other languages know nothing of the library of C++.
+# Drivers of other languages do not link the C++ library.
 # shellcheck disable=SC2046
 mpicc -std=c99 test/install/consumer/program.c -o static_c $(flags --cflags lapse-c) $(flags --static --libs lapse-c)
 "${launcher[@]}" 1 ./static_c || fail "the program in C with archives"

@@ -1,4 +1,4 @@
-"""links.py <folder>: every relative link of the pages below the folder leads to a file; prints those that do not."""
+"""links.py <folder>: checks that every relative link of the pages below the folder leads to a file. Prints broken links."""
 import pathlib
 import re
 import sys

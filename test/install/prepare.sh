@@ -1,5 +1,6 @@
 # Sourced by the tests of an installation: takes the arguments <build folder> <sources of programs> <compiler>
-# <launcher ...>, makes a temporary folder, and leaves out what the caller's environment would find.
+# <launcher ...>, makes a temporary folder, and clears variables through which the caller's environment would
+# be found.
 build=$1
 sources=$2
 compiler=$3

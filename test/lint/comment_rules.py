@@ -3,8 +3,8 @@ import re
 
 from source_tree import CPP, Problem, files, numbered_lines
 
-LONGEST_COMMENT_LINE = 110  # Columns, as ColumnLimit in .clang-format.
-NEARLY_FULL = 90  # Columns: a comment line of this length was broken because it was full.
+LONGEST_COMMENT_LINE = 110  # columns, like ColumnLimit in .clang-format
+NEARLY_FULL = 90  # columns: a comment line of this length was broken because it was full
 STRAY_WORDS = 3  # A comment line with more words than this is not called torn.
 
 _COMMENT = re.compile(r"(?:^|\s)//\s")
@@ -13,8 +13,8 @@ _ENDS_A_THOUGHT = re.compile(r"[.:;?!,][)\"'`]*$")
 
 
 def torn_comments(lines):
-    """Numbers, from 1, of the comment lines on which a formatter left a few words: the line before is nearly full,
-    and the next line goes on with the sentence."""
+    """Numbers, from 1, of the comment lines on which a formatter left a few words: the previous line is nearly full,
+    and the next line continues the sentence."""
     texts = [match[1].strip() if (match := _WHOLE_LINE.fullmatch(line)) else None for line in lines]
     for i in range(1, len(lines) - 1):
         before, text, after = texts[i - 1 : i + 2]
@@ -26,7 +26,7 @@ def torn_comments(lines):
 
 
 def check_comments(root):
-    """Comments fit into LONGEST_COMMENT_LINE columns, and none is torn apart."""
+    """Comments fit into LONGEST_COMMENT_LINE columns, and none is torn."""
     for path in files(root, CPP):
         lines = [line for _, line in numbered_lines(root, path)]
         for number, line in enumerate(lines, start=1):

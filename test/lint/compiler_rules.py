@@ -1,4 +1,4 @@
-"""What a compiler or formatter must say about the files. Each rule runs one tool on every file, two at a time."""
+"""Checks by compiler and formatter. Each rule runs one tool on every file, two at a time."""
 import collections
 import concurrent.futures
 import functools
@@ -14,11 +14,11 @@ from include_rules import closure, includes_of
 from source_tree import CPP, Problem, files
 
 PARALLEL = 2
-FORMAT_VERSION = "14"  # Versions of clang-format disagree about details.
+FORMAT_VERSION = "14"  # versions of clang-format differ in details
 
 
 class Skipped(Exception):
-    """The tool is missing; the text says which."""
+    """A tool is missing; the message names it."""
 
 
 def _run_all(commands):
@@ -58,18 +58,18 @@ def _run_unless_known(root, commands, cache, options_of=None, run=_run_all):
 _SLOW = {"CLI/CLI.hpp": 30, "nlohmann/json.hpp": 30, "catch2/catch.hpp": 30, "fmt/format.h": 12, "mpi.h": 5, "functional": 10,
          "chrono": 10, "memory": 10, "string": 8, "regex": 20, "filesystem": 12, "random": 12, "thread": 10, "map": 4, "vector": 4}
 _MAX_PRECOMPILED = 12
-_MAX_COMBINED = 40  # Sets of headers of which each two are compared.
+_MAX_COMBINED = 40  # sets of headers that are compared pairwise
 
 
 @functools.lru_cache(maxsize=None)
 def _seconds(headers):
-    """A guess, in units of its own: how long a compiler takes for these headers."""
+    """An estimate, in arbitrary units, of how long a compiler takes for these headers."""
     return sum(_SLOW.get(header, 2) for header in headers)
 
 
 def _shared_headers(used):
-    """By path: which of its headers others have, too, so that they are compiled once for all. `used`: all headers of each
-    path. What is chosen for a path is part of what it includes: it compiles with them as without."""
+    """By path: the headers that it shares with other paths, so that they are compiled once for all. `used`: all headers of
+    each path. Only headers that a path includes are chosen for it: it compiles with them like without."""
     users = collections.Counter(used.values())
     common = sorted(users, key=lambda headers: (-users[headers] * _seconds(headers), sorted(headers)))[:_MAX_COMBINED]
     candidates = sorted({*users, *(one & other for one in common for other in common)}, key=sorted)
@@ -79,7 +79,7 @@ def _shared_headers(used):
     def gain(candidate):
         saved = sum(users[headers] * max(0, seconds[candidate] - _seconds(chosen[headers]))
                     for headers in users if candidate <= headers)
-        return saved - seconds[candidate] - 10  # To compile it, and to write the file.
+        return saved - seconds[candidate] - 10  # to compile it and write the file
 
     for _ in range(_MAX_PRECOMPILED):
         best = max(candidates, key=gain, default=None)
@@ -91,8 +91,8 @@ def _shared_headers(used):
     return {path: chosen[headers] for path, headers in used.items()}
 
 
-# Standard headers that precompiled headers bring into every source, and names that they declare. (A name of several is in
-# all of them.)
+# Standard headers that precompiled headers bring into every source, and the names that they declare. A name
+# that several headers declare is listed with each.
 _PRECOMPILED = {
     "algorithm": "min max clamp copy copy_n fill fill_n find find_if sort stable_sort lower_bound upper_bound all_of any_of none_of count "
                  "count_if equal reverse remove_if remove unique transform max_element min_element swap_ranges generate shuffle ranges",
@@ -109,11 +109,11 @@ _PRECOMPILED = {
     "unordered_map": "unordered_map", "utility": "move forward pair exchange swap as_const declval make_pair in_place",
     "vector": "vector",
 }
-# Headers that declare those of others, too, by the standard.
+# Headers that also declare the names of others, by the standard.
 _PROVIDES = {"string": ["string_view"], "functional": [], "memory": [], "unordered_map": ["utility"], "cstring": [], "thread": [],
              "vector": [], "algorithm": ["utility"], "map": ["utility"], "optional": ["utility"], "variant": ["utility"], "tuple": ["utility"]}
 _STANDARD_NAME = re.compile(r"\bstd::(\w+)")
-# What other standard headers declare: such names are in sources as they are in headers.
+# The header of each name. Other standard headers need no check: precompiled headers do not supply them.
 _HEADERS_OF = {name: header for header, names in _PRECOMPILED.items() for name in names.split()}
 
 
@@ -139,9 +139,9 @@ def _lacks_precompiled(root, path):
 
 
 def check_headers(root, compiler="g++", include_folders=(), cache=None, without=()):
-    """Every header compiles alone, but for folders whose packages are not there. A header that its own source includes first
-    is compiled with it, in the build: here only if precompiled headers may hide what it lacks."""
-    # A header as main file would warn about its own "pragma once"; -w silences that and everything that is no error.
+    """Every header compiles alone, except in folders whose packages are missing. The build compiles a header that its own
+    source includes first: it is checked here only if precompiled headers may hide a missing include."""
+    # -w silences the warning about "pragma once" in a main file, and all others.
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-x", "c++", f"-I{root}"]
     flags += [f"-isystem{folder}" for folder in include_folders]
     commands = {path: [compiler, *flags, str(root / path)] for path in files(root, (".hpp", ".h"))
@@ -174,7 +174,7 @@ _CLANG_ERROR = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: (.*)$")
 
 
 def _sources_with_locks(root):
-    """The sources of the library that see an annotation of a lock, and the headers that none of them includes."""
+    """The library's sources with lock annotations, and the headers that none of them includes."""
     sources = {path: closure(root, path) for path in files(root, (".cpp",), ("lapse",))}
     sources = {path: reached for path, reached in sources.items() if LOCK_ANNOTATIONS in reached}
     reached = {header for headers in sources.values() for header in headers}
@@ -186,7 +186,7 @@ def _sources_with_locks(root):
 
 
 def check_locks(root, include_folders=(), cache=None, without=()):
-    """Members are touched and functions called with the locks held that their annotations demand."""
+    """Members are accessed and functions called with the locks held that their annotations require."""
     compiler = shutil.which("clang++")
     if compiler is None:
         raise Skipped("clang++ is not installed: the annotations of locks are NOT checked")
@@ -206,7 +206,7 @@ def check_locks(root, include_folders=(), cache=None, without=()):
         fast = ["-include-pch", f"{header}.pch"] if common and precompiled.returncode == 0 else []
 
         def joined(commands):
-            """Sources of a library at a time, as in builds with a sanitizer; alone only where some of them fail together."""
+            """Checks a library's sources together, like in builds with a sanitizer; singly only if some of them fail together."""
             parts = {}
             for path in sorted(commands):
                 parts.setdefault(path.rsplit("/", 1)[0] if path.endswith(".cpp") else path, []).append(path)

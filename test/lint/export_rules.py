@@ -1,15 +1,15 @@
-"""What an installation offers: its headers need no other library but MPI, and what they declare can be linked."""
+"""Headers of an installation: they need no library except MPI, and their declarations can be linked."""
 import re
 
 import include_rules
 from source_tree import Problem
 
-# Headers that users include, one a line. What they include in turn is installed, too.
+# Headers that users include, one per line. The headers that they include are installed, too.
 PUBLIC_HEADERS = "cmake/package/public_headers.txt"
 
 _OTHER_LIBRARIES = re.compile(r"(boost|fmt|nlohmann|CLI|hwloc)/|(zlib|lzma|zstd|xxhash|hwloc|cblas|hdf5)\.h$")
 _MARK = re.compile(r"\bLAPSE_(EXPORT|HIDDEN|C_API)\b")
-# Stand in such headers, and are for the library alone.
+# Declared in such headers for the library alone.
 _HIDDEN = re.compile(r"\b(ActionTimer|poisson_quantile|system_error|make_decompressor)\b")
 _NO_DECLARATION = re.compile(
     r"(template|inline|constexpr|consteval|concept|static_assert|using|enum|namespace|friend|typedef|extern \"C\" \{|union|"
@@ -18,7 +18,7 @@ _CLASS = re.compile(r"(class|struct)( \w+\(.*?\)| [A-Z_]+)* \w[\w:<>, ]*( final)
 
 
 def _without_brackets(text):
-    """The text without what stands between < and >, as in types."""
+    """The text without template arguments, from < to >."""
     depth, kept = 0, []
     for character in re.sub(r"operator\s*(<=>|<=|>=|<<|>>|<|>|->)", "operator", text):
         if character == "<":
@@ -56,7 +56,7 @@ def _statements(lines, indent):
 
 
 def _unmarked(lines):
-    """Line numbers, from 1, and names of what a header declares without a mark."""
+    """Line numbers, from 1, and names of declarations without a mark."""
     for number, statement in _statements(lines, 0):
         if _NO_DECLARATION.match(statement) or _MARK.search(statement) or _HIDDEN.search(statement):
             continue
@@ -71,7 +71,7 @@ def _unmarked(lines):
 
 
 def check_exports(root):
-    """The headers of an installation need no library but MPI, no inner part, and show what the libraries export."""
+    """The headers of an installation need no library except MPI and no inner part, and declare what the libraries export."""
     if not (root / PUBLIC_HEADERS).is_file():
         yield Problem(PUBLIC_HEADERS, 0, "does not exist: it lists the headers that are installed")
         return

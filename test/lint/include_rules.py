@@ -1,12 +1,13 @@
-"""Which folder may include which: the arrows of the architecture point one way, and MPI stays behind the transport."""
+"""Which folder may include which: the arrows of the architecture point one way, and only the transport sees MPI."""
 import collections
 import functools
 import re
 
 from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
 
-# The rooms of a folder, from the bottom: each may include those that stand before it. "" is the folder itself, without
-# its rooms; "headers" are its headers alone where rooms see them, while its sources see all rooms: there users begin.
+# The rooms of a folder, from the bottom: each may include those before it. "" is the folder itself, without
+# its rooms; "headers" are the folder's headers only, as far as rooms see them, while its sources see all
+# rooms: users begin there.
 ROOMS = {
     "lapse/core": ["headers", "process", "options", "statistics", "tracing", ""],
     "lapse/transport": ["packets", "host", "rma", "", "engine"],
@@ -18,7 +19,7 @@ ROOMS = {
     "adapm": ["headers", "sampling", "intents", "tracing", "management", ""],
 }
 
-# Files of one room, about 20 classes.
+# files of one room, about 20 classes
 MAX_ROOM_FILES = 40
 
 _TO_PROTOCOL = ["lapse/core", "lapse/transport", "lapse/store", "lapse/directory"]
@@ -26,7 +27,7 @@ _TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency"]
 _TO_JOBS = [*_TO_PS, "lapse/ps", "lapse/checkpoint"]
 _LIBRARIES = [*_TO_JOBS, "lapse/jobs", "lapse/stage", "lapse/c", "lapse/fortran", "adapm", "lapse/io"]
 
-# Beside itself, a folder may include these.
+# Besides itself, a folder may include these.
 ALLOWED = {
     "lapse/core": [],
     "lapse/transport": ["lapse/core"],
@@ -51,15 +52,15 @@ ALLOWED = {
     "test": [*_LIBRARIES, "apps", "bench"],
 }
 
-# The name of a header for programs in C is short.
+# The name of a header for C programs is short.
 _OF_FOLDER = {"lapse/lapse.h": "lapse/c/lapse.h"}
 
-# In these folders <mpi.h> may be included by these files or folders only.
+# In these folders, only these files or folders may include <mpi.h>.
 MPI_RESTRICTED = ("lapse/", "adapm/")
 MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c/server.h")
 
-# What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
-# at most so many lines together, and none of the library's inner parts.
+# The headers that a program with a server includes. The limits concern all headers of the project that it
+# sees then; none of the library's inner parts may be among them.
 PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
 MAX_PUBLIC_HEADERS = 25
 MAX_PUBLIC_LINES = 2000
@@ -75,7 +76,7 @@ _INNER_FOLDERS = {
 _INNER_ROOMS = tuple(f"lapse/ps/{room}/" for room in ROOMS["lapse/ps"] if room not in ("headers", "")) + ("lapse/store/memory/",)
 _INNER_HEADERS = ("lapse/ps/access/worker_core.hpp", "lapse/store/store.hpp", "lapse/store/memory/slab.hpp", "lapse/store/memory/region.hpp")
 
-# A class that is declared and not defined: users' headers keep what they point to out of their sight.
+# A class that is declared and not defined: users' headers hide the types that they point to.
 _DECLARATION = re.compile(r"^(?:class|struct) (\w+);")
 _DEFINITION = re.compile(r"^(?:class|struct) (?:LAPSE_\w+(?:\([^)]*\))? )?(\w+)(?: final)?(?: : [^;]*)?(?: \{.*)?$")
 
@@ -83,14 +84,14 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def _folder(path):
-    """The folder of the table that a path lies in; None for other places."""
+    """The folder of the table that contains a path; None for other places."""
     path = _OF_FOLDER.get(path, path)
     matches = [folder for folder in ALLOWED if path.startswith(folder + "/")]
     return max(matches, key=len) if matches else None
 
 
 def _room(path):
-    """The folder with rooms that a path lies in, and the position of its room among them; None for other places."""
+    """The folder with rooms that contains a path, and the position of its room; None for other places."""
     folder = _folder(path)
     if folder not in ROOMS:
         return None
@@ -131,7 +132,7 @@ def closure(root, path):
 
 
 def check_arrows(root):
-    """Own headers are included by their full path, exist, and lie in a folder that the including one may use."""
+    """Own headers exist, are included by their full path, and are in a folder that the including one may use."""
     for path, number, bracket, header in _includes(root):
         own, target = _folder(path), _folder(header)
         if target is None:
@@ -161,7 +162,7 @@ def _check_room(path, number, header):
 
 
 def check_declarations(root):
-    """No header declares a class of a higher room, or of a folder that it may not include: users' headers alone may."""
+    """No header declares a class of a higher room, or of a folder that it may not include, except users' headers."""
     defined = {}
     for path in files(root, (".hpp",)):
         if path.startswith(("lapse/", "adapm/")):
@@ -187,7 +188,7 @@ def _may_see(path, header):
 
 
 def check_rooms(root):
-    """No folder of the libraries has so many files that nobody knows what belongs in it."""
+    """No folder of the libraries has more than MAX_ROOM_FILES files."""
     counts = collections.Counter(path.rsplit("/", 1)[0] for path in files(root, CPP) if path.startswith(("lapse/", "adapm/")))
     for folder, count in sorted(counts.items()):
         if count > MAX_ROOM_FILES:

@@ -5,7 +5,7 @@
 compile_commands.json is, for "tidy". --suffix is for the check
 "words" and may be given several times: files with these suffixes, such as .hpp, instead of those that the test checks.
 
-Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
+Exit status: 0 no problems, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
 import pathlib
 import sys

@@ -1,11 +1,11 @@
-"""The form of documents: one sentence or one thought a line, and no line that is too long to read."""
+"""The form of documents: one sentence or thought per line, and no line that is too long."""
 import re
 
 from source_tree import Problem, files, numbered_lines
 
-LONGEST_LINE = 120  # Columns. Code, tables and lines that are one link may be longer.
+LONGEST_LINE = 120  # columns. Code, tables and lines that are one link may be longer
 
-_NOT_DOCUMENTS = {"results", "__pycache__"}  # Folders; unlike sources, documents stand beside data.
+_NOT_DOCUMENTS = {"results", "__pycache__"}  # folders; unlike sources, documents are also stored with data
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _CODE_SPAN = re.compile(r"`+[^`]+`+")
@@ -70,7 +70,7 @@ def _sentence_ends_inside(text):
 
 
 def check_markdown(root):
-    """One sentence a line; a sentence of several lines is broken where a thought ends, at a comma at least."""
+    """One sentence per line; a sentence of several lines is broken where a thought ends, at least at a comma."""
     for path in markdown_files(root):
         lines = list(_kinds(root, path))
         following = [kind for _, _, kind in lines[1:]] + ["blank"]

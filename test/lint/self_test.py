@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that every check finds what it is there for, and nothing in a tree without faults."""
+"""Tests that every check finds its faults, and none in a tree without faults."""
 import pathlib
 import shutil
 import subprocess
@@ -49,7 +49,7 @@ class F {
 """,
     "lapse/ps/parameter_server.hpp": "#pragma once\n",
     "cmake/package/public_headers.txt": "lapse/core/exported.hpp\n",
-    # What is visible, defined on the spot, or no function needs no mark.
+    # Declarations that need no mark: visible ones, definitions, and what is no function.
     "lapse/core/exported.hpp": """#pragma once
 
 #include <functional>
@@ -88,7 +88,7 @@ inline int local(int n) {
     **{f"lapse/many/{i}.hpp": "#pragma once\n" for i in range(include_rules.MAX_PUBLIC_HEADERS)},
     "README.md": "[a](lapse/core/a.hpp) [web](https://example.org) [here](#words)\n```\n[no](link)\n```\n",
     "docs/e.md": "[up](../README.md#words)\n",
-    # What the rules for documents leave alone.
+    # Text that the rules for documents ignore.
     "docs/f.md": f"""# A title. With two sentences
 
 One sentence, e.g. this one by A. Turing et al., says one thing:
@@ -117,8 +117,13 @@ echo "twin. Twin" {"x" * 120}
 // then a sentence that begins in lower case after a full stop
 // {"x" * 40}
 // short
-// goes on, but the line before was broken by hand
+// continues, but the line before was broken by hand
 int in_flight();
+""",
+    # Text that resembles a phrase, and phrases in names and messages.
+    "lapse/io/phrases.cpp": """// A change that has come from a worker goes on the bulk lane. There are not so many keys. It sends so many
+// messages that they collide. As long as it waits, and as no message arrives, it is right, but MPI differs.
+const char* kGoesOn = "what has come goes on";
 """,
 }
 
@@ -198,6 +203,25 @@ BAD = {
         ("docs/bad.md", "# Landing rings\n", "the term is RMA receive ring"),
         ("docs/bad.md", "[the twin](e.md)\n", "the term is baseline"),
         ("docs/bad.md", "Nobody waits.\n", "the term is the name of the actor"),
+        ("lapse/io/bad.cpp", "// A name that is new, almost surely.\n", "say with high probability"),
+        ("docs/bad.md", "The copies follow by and by.\n", "say gradually"),
+        ("lapse/io/bad.cpp", "// Like Table::pull, which see.\n", "say see NAME"),
+        ("lapse/io/bad.cpp", "int a;  // as there\n", "say see NAME"),
+        ("lapse/io/bad.cpp", "// Waits until all have come.\n", "say has arrived"),
+        ("docs/bad.md", "The answer has not come yet.\n", "say has arrived"),
+        ("docs/bad.md", "The job goes on.\n", "say continues"),
+        ("lapse/io/bad.cpp", "// The workers go\n// on with the next batch.\n", "say continues"),
+        ("lapse/io/bad.h", "/* Reads so many bytes. */\n", "say that many"),
+        ("lapse/io/bad.cpp", "// Throws what f throws, but OutOfMemory.\n", "say except"),
+        ("lapse/io/bad.cpp", "// Throws as create_table.\n", "say Throws what f throws"),
+        ("lapse/io/bad.cpp", "// Collective. As save, in a thread.\n", "say Like f"),
+        ("lapse/io/bad.cpp", "// As find_or_insert for one key.\n", "say Like f"),
+        ("lapse/io/bad.cpp", "// The keys, as pull, but in order.\n", "say like f, except that"),
+        ("lapse/io/bad.cpp", "// Throws where there is no memory.\n", "say out of memory"),
+        ("docs/bad.md", "A disk without room for a checkpoint is an error.\n", "say space"),
+        ("docs/bad.md", "Each row is looked at once.\n", "say check, or read"),
+        ("docs/bad.md", "Behind a `barrier` and behind the last call the sums are equal.\n", "say after"),
+        ("lapse/io/bad.cpp", "// The size; nothing if it is unknown.\n", "say nullopt, or none"),
     ],
     "comments": [
         ("lapse/io/bad.cpp", "  // " + "x" * 106 + "\n", "a comment line of 111 columns"),
@@ -253,7 +277,7 @@ class SelfTest(unittest.TestCase):
         fault = "int* {}_pointer() {{\n  return 0;\n}}\n"
         self.write("lapse/io/old.cpp", fault.format("old"))
         self.commit()
-        with self.assertRaises(compiler_rules.Skipped):  # There is nothing to compare with.
+        with self.assertRaises(compiler_rules.Skipped):  # There is no commit to compare with.
             list(lint.CHECKS["tidy"](self.root))
         self.commit("--allow-empty")
         self.assertEqual(list(lint.CHECKS["tidy"](self.root)), [])

@@ -11,8 +11,8 @@ IGNORED_FOLDERS = frozenset({"data", "results", "__pycache__"})
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    path: str  # Relative to the root of the project.
-    line: int  # From 1; 0: the whole file.
+    path: str  # relative to the root of the project
+    line: int  # from 1; 0: the whole file
     text: str
 
     def __str__(self):

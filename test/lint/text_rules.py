@@ -1,4 +1,4 @@
-"""What must not stand in files: too many lines, unfinished business, sleeps, output beside the logger, links to nowhere."""
+"""Forbidden contents of files: too many lines, marks of unfinished work, sleeps, output without the logger, broken links."""
 import re
 
 from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
@@ -8,15 +8,15 @@ LONGEST_FILE = 350  # Lines.
 # Written so that this file does not match itself.
 _UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 _SLEEP = re.compile(r"\b(?:sleep_" + r"for|sleep_" + r"until|u" + r"sleep|nano" + r"sleep)\b")
-# What writes to standard output or standard error; snprintf and its like do not.
+# Functions that write to standard output or standard error. snprintf and similar ones do not.
 _OUTPUT = re.compile(r"\b(?:stdout|stderr|STD(?:OUT|ERR)_FILENO|cout|cerr|clog|v?f?printf|puts|putchar|perror|psignal)\b")
 # The logger, and programs that write a document.
 _OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/options/document_main.hpp")
-# Polls what other processes change without a ring.
+# Polls state that other processes change without ringing.
 _MAY_SLEEP = "lapse/core/process/sleep_between_polls.hpp"
 # Makes a thread: std::thread(f), std::thread{f}, std::thread name(f), emplace_back of a vector of threads.
 _THREAD = re.compile(r"\bstd::j?thread\b(?:\s+\w+)?\s*[({]\s*[^\s)}]|\bthreads?_(?:\.emplace_back)?\(\s*[\[&]|pthread_create\(")
-# Names the thread and holds signals back.
+# Names the thread and blocks signals.
 _MAY_MAKE_THREADS = "lapse/core/process/library_thread.hpp"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
@@ -39,7 +39,7 @@ def check_unfinished(root):
 
 
 def check_sleeps(root):
-    """Nothing sleeps to wait for something: it waits for a condition; but for one function of the library."""
+    """Code waits for conditions and does not sleep, except in one function of the library."""
     for path in files(root, CPP):
         if path == _MAY_SLEEP:
             continue
@@ -50,7 +50,7 @@ def check_sleeps(root):
 
 
 def check_threads(root):
-    """The library and the applications make their threads by one function."""
+    """The library and the applications make their threads with one function."""
     for path in files(root, CPP):
         if not path.startswith(("lapse/", "adapm/", "apps/")) or path == _MAY_MAKE_THREADS:
             continue
@@ -61,7 +61,7 @@ def check_threads(root):
 
 
 def check_output(root):
-    """The library writes to standard output and standard error by its logger alone."""
+    """The library writes to standard output and standard error only with its logger."""
     for path in files(root, CPP):
         if not path.startswith("lapse/") or path in _OUTPUT_ALLOWED:
             continue

@@ -1,4 +1,4 @@
-"""What clang-tidy must say about the files that differ from the main branch. The checks and their reasons: .clang-tidy."""
+"""Runs clang-tidy on the files that differ from the main branch. .clang-tidy has the checks and their reasons."""
 import concurrent.futures
 import json
 import shlex
@@ -9,9 +9,9 @@ import time
 from compiler_rules import PARALLEL, Skipped
 from source_tree import CPP, Problem
 
-VERSION = "14"  # The checks of .clang-tidy are those of this version.
+VERSION = "14"  # the checks of .clang-tidy are those of this version
 MOST_FILES = 12
-SECONDS = 40  # No further file is begun after that.
+SECONDS = 40  # no further file is begun after that
 
 
 def _git(root, *arguments):
@@ -20,7 +20,7 @@ def _git(root, *arguments):
 
 
 def base_of_changes(root):
-    """The commit that changes are counted from: where the main branch was left, on the main branch itself the commit before."""
+    """The base of the changes: the commit where the branch left the main branch, or on the main branch the previous commit."""
     head = _git(root, "rev-parse", "HEAD")
     if head is None:
         raise Skipped("the sources are no git repository with commits: changed files are NOT checked by clang-tidy")
@@ -34,13 +34,13 @@ def base_of_changes(root):
     return before
 
 
-# Projects of their own, which include other packages: no build knows their flags.
+# Separate projects, which include other packages: no build has their flags.
 OTHER_PROJECTS = ("test/install/coexistence/",)
 
 
 def changed_files(root, base):
-    """C++ files that differ from the base, also where the change is not committed; those with fewest lines first, as
-    more of them fit into the time."""
+    """C++ files that differ from the base, including uncommitted changes; shortest files first, because more of them fit
+    into the time."""
     names = _git(root, "diff", "--name-only", "--diff-filter=d", "--no-renames", base) or ""
     names = [name for name in names.splitlines() if name.endswith(CPP) and not name.startswith(OTHER_PROJECTS)]
     names = [name for name in names if not name.endswith((".c", ".h"))]  # C is not C++
@@ -49,8 +49,8 @@ def changed_files(root, base):
 
 
 def _flags(command):
-    """The compiler's options that matter for meaning: definitions, folders, language. Precompiled headers are another
-    compiler's."""
+    """The compiler's options that affect the meaning: definitions, folders, language. Precompiled headers are left out: they
+    belong to another compiler."""
     words = shlex.split(command)
     taken, position = [], 0
     while position < len(words):
@@ -65,7 +65,7 @@ def _flags(command):
 
 
 def _flags_of_files(build, root, names):
-    """The flags of each file; a header has those of a source of its folder, or of any."""
+    """The flags of each file; a header gets those of a source in its folder, or of any source."""
     path = build / "compile_commands.json"
     if not path.is_file():
         raise Skipped(f"{path} does not exist: changed files are NOT checked by clang-tidy")
@@ -74,7 +74,7 @@ def _flags_of_files(build, root, names):
         flags[entry["file"]] = _flags(entry["command"])
         of_folder.setdefault(entry["file"].rpartition("/")[0], flags[entry["file"]])
     default = [f"-I{root}", "-std=c++20"]
-    # Programs know every library's folders, so that any of them will do where nothing is nearer.
+    # Programs have every library's folders, so any of them will do if no nearer source exists.
     anywhere = max(flags.values(), key=len, default=default)
     return {name: flags.get(str(root / name)) or of_folder.get(str((root / name).parent)) or anywhere for name in names}
 

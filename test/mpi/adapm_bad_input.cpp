@@ -1,4 +1,4 @@
-// What a parameter manager refuses, and how.
+// Calls and options that a parameter manager refuses, with their errors.
 #include <mpi.h>
 
 #include <optional>
@@ -71,15 +71,15 @@ TEST_CASE("Wrong intents are refused at the caller, and nothing is signaled") {
         {"factors", "5", "4"});
     expect_refused<lapse::UsageError>([&] { worker.intent(foreign, Key(1), Clock(0), Clock(5)); },
                                       {"another server", rank});
-    // A sparse table has every key; an empty list and an empty range are fine.
+    // A sparse table has every key. An empty list and an empty range are valid.
     worker.intent(sparse, Key(~std::uint64_t{0}), Clock(0), Clock(5));
     worker.intent(table, std::vector<Key>{}, Clock(0), Clock(5));
     worker.intent(table, KeyRange{Key(30), Key(30)}, Clock(0), Clock(5));
-    // Without time, or in the past: ignored.
+    // Empty intervals of clocks, and intervals that are over, are ignored.
     worker.intent(table, Key(1), Clock(7), Clock(7));
     worker.advance_clock();
     worker.intent(table, Key(1), Clock(0), Clock(1));
-    // In the past, but not over.
+    // Began in the past, but is not over.
     worker.intent(table, Key(1), Clock(-5), Clock(2));
   });
   const IntentCounters total = manager.statistics().intents.total();
@@ -119,7 +119,7 @@ TEST_CASE("A range of more keys than a sparse table may have is refused") {
   manager.run_workers(1, [&](IntentWorker& worker) {
     const std::string rank = "rank " + std::to_string(worker.rank().value());
     const auto refused = [&](const auto& from, KeyRange range, std::initializer_list<std::string> parts) {
-      // None of these starts come.
+      // None of these intents starts during the test.
       expect_refused<lapse::UsageError>([&] { worker.intent(from, range, Clock(1000), Clock(1001)); }, parts);
     };
     refused(table, {Key(100), Key(151)},
@@ -171,7 +171,7 @@ TEST_CASE("Different and impossible options of the ranks are refused on every ra
   options = {};
   options.timing.quantile = 1;
   CHECK_THROWS_AS(ParameterManager(MPI_COMM_WORLD, options), lapse::ConfigurationError);
-  // Only the last rank's are impossible.
+  // Only the last rank's options are impossible.
   if (world_rank() < ranks - 1) {
     CHECK(contains(thrown_text<lapse::PeerFailed>([&] { ParameterManager(MPI_COMM_WORLD, Options{}); }),
                    "timing_quantile"));

@@ -1,4 +1,4 @@
-// What samplers and samples refuse, and how.
+// Calls that samplers and samples refuse, with their errors.
 #include <mpi.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST_CASE("Samplers that cannot be are refused on every rank") {
       check_refused<lapse::PeerFailed>(wrong_on_rank_0, {"without a distribution"});
     }
   }
-  // And it goes on. Weights of 0 may be more than there are keys.
+  // The manager continues. There may be more weights of 0 than keys.
   std::vector<double> weights(kKeys + 5, 1);
   std::fill(weights.begin() + kKeys, weights.end(), 0);
   const auto sampler = manager.create_sampler(table, Distribution::weighted(weights));
@@ -202,7 +202,7 @@ TEST_CASE("Pulls that do not fit their sample are refused, and no key of it is l
       KeyList keys(1);
       check_refused<lapse::UsageError>([&] { worker.take_keys(*kept, keys); }, {"another phase", "entities"});
     });
-    // A sample of worker 0 of this rank in the hands of worker 1.
+    // Worker 1 uses a sample of worker 0 of this rank.
     manager.run_workers(2, [&](IntentWorker& worker) {
       if (worker.local_index() == 0) kept = worker.prepare_sample(sampler, 10, Clock(0), Clock(1000));
       worker.barrier();

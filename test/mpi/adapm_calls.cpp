@@ -1,4 +1,4 @@
-// What each call of a worker does on a key that is local as a copy of the main one.
+// The effect of each call of a worker on a key that is local as a replica.
 #include <mpi.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct Shape {
   bool gradients = false;
 };
 
-// All calls on all keys, by all workers at once or by one of them; all sums are exact.
+// Makes all calls on all keys, by all workers at once or by one worker. All sums are exact.
 template <Element T>
 class Calls {
  public:
@@ -102,7 +102,7 @@ class Calls {
                                                                what + ", found " + std::to_string(value[0]) +
                                                                " and " + std::to_string(pulled[0]));
   }
-  // Collective over all workers: all that was written has come to every copy.
+  // Collective over all workers: checks that all writes have arrived at every replica.
   void expect_everywhere(IntentWorker& worker, T more, const std::string& what) {
     worker.sync_barrier();
     if (worker.local_index() == 0) value_ += more;
@@ -114,7 +114,7 @@ class Calls {
     worker.barrier();
   }
 
-  // In place, also on a copy; the worker sees its own at once.
+  // Writes in place, also to a replica. The worker sees its own writes at once.
   void push(IntentWorker& worker) {
     for (const Key key : keys_) {
       expect(worker.push(table_, key, row(key, 1)).done(), "a push to a copy in memory");
@@ -125,7 +125,7 @@ class Calls {
     expect_everywhere(worker, static_cast<T>(3 * all(worker)), "after pushes");
   }
 
-  // Gradients with a scale are not summed up: such a push goes to the main copy.
+  // With Merge::gradient, scaled gradients are not summed: such a push is sent to the main copy.
   void push_with_scale(IntentWorker& worker) {
     if constexpr (std::is_floating_point_v<T>) {
       for (const Key key : keys_) {
@@ -151,7 +151,7 @@ class Calls {
     }
   }
 
-  // Where gradients are summed up, a copy cannot be changed in place.
+  // With Merge::gradient, a replica cannot be changed in place.
   void update_if_local(IntentWorker& worker) {
     T expected = 0;
     for (const Key key : keys_) {
@@ -166,7 +166,8 @@ class Calls {
     expect_everywhere(worker, expected, "after update_if_local");
   }
 
-  // At the main copy. The answer says how new a copy must be for the worker to read it.
+  // Executed at the main copy. The answer contains the least version of a replica that the worker may read
+  // then.
   void set(IntentWorker& worker) {
     if (is_last(worker)) {
       for (const Key key : keys_) {
@@ -181,7 +182,7 @@ class Calls {
       expect(values == rows(72), "its own set of all keys");
     }
     expect_everywhere(worker, static_cast<T>(72 - value_), "after set");
-    // What copies have not sent yet comes behind a set.
+    // Changes that replicas have not sent yet are applied after a set.
     for (const Key key : keys_) worker.push(table_, key, row(key, 1));
     if (is_last(worker)) worker.set(table_, keys_, rows(70)).wait();
     worker.sync_barrier();
@@ -209,7 +210,7 @@ class Calls {
     expect_everywhere(worker, static_cast<T>(3 * all(worker)), "after calls");
   }
 
-  // Main copies alone: over all ranks each key once, unless the rank that serves it has no workers.
+  // Visits main copies only: each key on exactly one rank, unless the rank that serves it has no workers.
   void for_each_local(IntentWorker& worker) {
     std::vector<std::int64_t> visits(keys_.size());
     worker.for_each_local(table_, [&](Key key, std::span<const T> value) {
@@ -224,7 +225,7 @@ class Calls {
       expect(visit == expected || (!all_ranks && visit == 0), "each key visited by the workers of one rank");
   }
 
-  // The main copy comes here; others keep their copies, read them and write to them meanwhile.
+  // The main copy moves to this rank. Meanwhile other domains keep, read and write their replicas.
   void lease(IntentWorker& worker) {
     for (std::size_t turn = 0; turn < worker.count(); ++turn) {
       if (worker.index() == turn) {
@@ -247,7 +248,7 @@ class Calls {
     expect_everywhere(worker, static_cast<T>(all(worker) * all(worker)), "after leases");
   }
 
-  // As a lease, and the worker writes to the copy meanwhile.
+  // The main copy moves, while the worker writes to its replica.
   void localize(IntentWorker& worker) {
     for (int i = 0; i < 20; ++i) {
       worker.localize(table_, keys_[static_cast<std::size_t>(i) % keys_.size()]);
@@ -262,7 +263,7 @@ class Calls {
   const DomainMap domains_;
   const Table<T> table_;
   const Function<T, T, T> add_;
-  T value_ = 0;  // of every element of every key; written by the first worker, between barriers
+  T value_ = 0;  // of every element of every key; written by the first worker between barriers
 };
 
 template <Element T>
@@ -276,7 +277,7 @@ void check(std::int32_t workers, Shape shape) {
   CHECK((total.copy_pulls > 0) == several);
   CHECK((total.copy_pushes > 0) == several);
   CHECK(total.declined_copies == 0);
-  // Intents have ended with the phase.
+  // Intents end with their phase.
   CHECK(total.copies_here == 0);
   CHECK(total.keys_here == kKeys);
   manager.close();

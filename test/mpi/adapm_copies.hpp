@@ -1,4 +1,4 @@
-// Keys of which every domain has a copy, for tests of what is done with copies.
+// Keys that are local in every domain, for tests of replicas.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,25 @@
 
 namespace lapse::test {
 
-// The environment says which ranks share memory.
+// The environment chooses which ranks share memory.
 inline adapm::Options options_of(adapm::Technique technique) {
   adapm::Options options = adapm::Options::from_environment();
   options.technique = technique;
   return options;
 }
 
-// The main copy of a key stays at its home, unless a test moves it; intents make copies in all other domains.
+// The main copy of a key stays at its home, unless a test moves it. Intents make replicas in all other
+// domains.
 inline adapm::Options copies_by_intents() {
   return options_of(adapm::Technique::replication_only);
 }
 
-// The home rank of a key: key number i of a table is at home on rank i modulo the number of ranks.
+// The home rank of a key: the home of key number i is rank i modulo the number of ranks.
 inline std::int32_t home_of(Key key, std::int32_t ranks) {
   return static_cast<std::int32_t>(key.value() % static_cast<std::uint64_t>(ranks));
 }
 
-// Keys of a sparse table are spread over all 64 bits; each of all ranks is at home on its share of them.
+// Keys of a sparse table are spread over all 64 bits. Each rank is the home of an equal share of them.
 inline Key copied_key(bool sparse, std::uint64_t number, std::int32_t ranks) {
   if (!sparse) return Key(number);
   const auto divisor = static_cast<std::uint64_t>(ranks);
@@ -51,8 +52,8 @@ inline TableOptions copied_table(bool sparse, std::uint64_t count, std::int32_t 
   return options;
 }
 
-// Collective over all workers: announces the keys until the phase ends. Returns when all are local to all
-// workers and nothing is in flight.
+// Collective over all workers: announces the keys until the phase ends. Returns when all keys are local to
+// all workers and no message is in flight.
 template <Element T>
 void make_local(adapm::IntentWorker& worker, const Table<T>& table, const std::vector<Key>& keys) {
   worker.intent(table, keys, worker.current_clock(), Clock(std::int64_t{1} << 60));
@@ -65,8 +66,8 @@ void make_local(adapm::IntentWorker& worker, const Table<T>& table, const std::v
   worker.sync_barrier();
 }
 
-// Whether the main copy of a key is in the domain of the rank while it is at its home. Ranks share keys of
-// sparse tables with no other rank.
+// Whether the rank's domain holds the main copy of a key that is at its home. In sparse tables, each rank is
+// a domain of its own.
 inline bool is_home(const DomainMap& domains, Rank rank, bool sparse, Key key, std::int32_t ranks) {
   const Rank home(home_of(key, ranks));
   return sparse ? rank == home : share_memory(domains, rank, home);

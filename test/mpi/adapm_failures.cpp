@@ -1,4 +1,4 @@
-// Hard moments of copies: what merging them cannot do, what there is no room for.
+// Failures of replicas: changes that cannot be merged, replicas that memory cannot be allocated for.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -33,13 +33,13 @@ namespace {
 
 constexpr std::uint64_t kKeys = 8;
 
-// Every rank is a domain: wherever the tests run, there are copies.
+// Every rank is a domain, so that replicas exist in any environment.
 Options ranks_alone(Options options = copies_by_intents()) {
   options.server.domain = {lapse::DomainChoice::Kind::rank, 1};
   return options;
 }
 
-// Adds up gradients. Takes a gradient of 100, but not when it is merged.
+// Sums gradients. A push of 100 succeeds, but merging it throws.
 struct NoHundreds {
   static std::string name() { return "no hundreds"; }
   static std::size_t state_elements(std::size_t) { return 0; }
@@ -53,7 +53,7 @@ struct NoHundreds {
   }
 };
 
-// Every rank hears of it, with table, key and rank; afterwards the manager can only be closed.
+// Every rank receives the error, with table, key and rank. Afterwards the manager can only be closed.
 void check_failed(ParameterManager& manager, const std::function<void(IntentWorker&)>& f,
                   const std::vector<std::string>& parts) {
   const std::string text = thrown_text<PeerFailed>([&] { manager.run_workers(1, f); });
@@ -85,7 +85,7 @@ TEST_CASE("A rule that throws while gradients of a copy are merged ends the phas
   for (const Case& one : cases) {
     INFO(one.what);
     ParameterManager manager(MPI_COMM_WORLD, ranks_alone());
-    if (manager.ranks() == 1) return;  // No copies.
+    if (manager.ranks() == 1) return;  // There are no replicas.
     TableOptions options = copied_table(false, kKeys, manager.ranks());
     options.name = "factors";
     options.update_rule = UpdateRule::custom<double>(NoHundreds());
@@ -93,7 +93,7 @@ TEST_CASE("A rule that throws while gradients of a copy are merged ends the phas
     check_failed(manager,
                  [&](IntentWorker& worker) {
                    make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
-                   // Key 0 is at home on rank 0.
+                   // The home of key 0 is rank 0.
                    if (worker.index() + 1 == worker.count())
                      worker.push(table, Key(0), std::vector<double>{100}).wait();
                    one.wait(worker, table);
@@ -117,7 +117,7 @@ TEST_CASE("What is not a number reaches the main copy and all others, and ends")
     manager.run_workers(1, [&](IntentWorker& worker) {
       make_local(worker, table, keys);
       const std::size_t last = worker.count() - 1;
-      // To the main copy of some keys, and to another copy of the others.
+      // The pushes reach the main copies of some keys, and replicas of the others.
       if (worker.index() == last) {
         for (const Key key : keys) worker.push(table, key, std::vector<double>{nan, infinity, 1});
       }
@@ -131,7 +131,7 @@ TEST_CASE("What is not a number reaches the main copy and all others, and ends")
         expect(std::isfinite(value[2]) && value[2] != 0, "the other element");
       }
       worker.barrier();
-      // Another one that is not merged when the phase ends.
+      // These pushes are not merged before the phase ends.
       if (worker.index() == 0)
         for (const Key key : keys) worker.push(table, key, std::vector<double>{1, -infinity, nan});
     });
@@ -141,7 +141,7 @@ TEST_CASE("What is not a number reaches the main copy and all others, and ends")
         worker.pull(table, key, value).wait();
         expect(std::isnan(value[0]) && std::isnan(value[2]), "what is not a number, in the next phase");
       }
-      // Without a sync: the copies are changed when the manager is closed.
+      // No sync follows: the replicas still hold changes when the manager is closed.
       make_local(worker, table, keys);
       for (const Key key : keys) worker.push(table, key, std::vector<double>{nan, nan, nan});
     });
@@ -221,7 +221,7 @@ TEST_CASE("Intents on more keys than a sparse table may have are declined, and f
         worker.intent(table, KeyRange{Key(i), Key(i + 40)}, Clock(0), Clock(1000));
       for (int clock = 0; clock < 50; ++clock) worker.advance_clock();
       worker.sync_barrier();
-      // Few keys of all can be made: each push is done or refused, with table and key.
+      // Only few of all keys fit into memory: each push succeeds, or fails with table and key in its message.
       std::int64_t done = 0;
       for (std::size_t i = 0; i < 200; ++i) {
         try {
@@ -264,7 +264,7 @@ TEST_CASE("Intents on more keys than the memory limit of a sparse table has room
     manager.run_workers(1, [&](IntentWorker& worker) {
       const std::vector<float> ones(kLength, 1);
       std::vector<float> value(kLength);
-      // These have values: their copies are had as far as there is room.
+      // These keys have values: they are replicated while memory lasts.
       for (std::uint64_t key = 0; key < 200; ++key) worker.push(table, Key(key), ones).wait();
       worker.sync_barrier();
       for (std::uint64_t i = 0; i < kMany; i += 2000)
@@ -301,7 +301,7 @@ std::size_t data_bytes() {
 }  // namespace
 
 TEST_CASE("A rank that has no memory for keys that it announces declines them, and the job goes on") {
-  // More each time: what an earlier manager has used may be free within the process, in spite of its limit.
+  // More keys each time: memory of an earlier manager may be free within the process, despite its limit.
   std::uint64_t many = 0;
   constexpr std::size_t kLength = 1024;
   for (const Technique technique :

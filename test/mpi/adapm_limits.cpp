@@ -1,4 +1,4 @@
-// Limits of pushes where pushes go to copies: what is scaled down or refused before the copy changes.
+// Limits of pushes to replicas: pushes are scaled down or refused before the replica changes.
 #include <mpi.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ constexpr std::uint64_t kKeys = 6;
 constexpr std::size_t kLength = 5;
 constexpr double kMaxNorm = 2;
 
-// One push at a time, by another worker each time: it is merged alone. What each domain then reads are the
-// values of a table without copies.
+// Workers push one after the other, so that each push is merged alone. Then each domain reads the values of a
+// table without replicas.
 void check_copies(ParameterManager& manager, const UpdateRule& rule, bool sparse) {
   TableOptions options = copied_table(sparse, kKeys, manager.ranks());
   options.length = kLength;
@@ -52,7 +52,7 @@ void check_copies(ParameterManager& manager, const UpdateRule& rule, bool sparse
     for (std::size_t turn = 0; turn < kTurns; ++turn) {
       std::vector<float> rows;
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        // Above the norm, and below it.
+        // Updates above and below the norm.
         std::vector<float> row(kLength, (turn + i) % 3 == 0 ? 0.25F : 3.0F + static_cast<float>(i));
         row[turn % kLength] = -1;
         rows.insert(rows.end(), row.begin(), row.end());

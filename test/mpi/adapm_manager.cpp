@@ -1,4 +1,4 @@
-// A parameter manager and its workers: life, phases, clocks, statistics.
+// A parameter manager and its workers: lifetime, phases, clocks, statistics.
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/statistics.hpp"
 
@@ -41,7 +41,7 @@ TEST_CASE("A worker of a manager is a worker of its server, with a clock and int
       expect(worker.current_clock() == Clock(clock), "a clock that was advanced");
     }
     worker.sync_barrier();
-    // What takes a worker of the server takes this one.
+    // An IntentWorker can be passed where a Worker is expected.
     [&](lapse::Worker& base) {
       std::vector<std::int64_t> values(kKeys);
       base.pull(table, keys, values).wait();
@@ -129,7 +129,7 @@ TEST_CASE("Tables of a manager are eventual unless their options say otherwise")
     }
     worker.advance_clock();
   });
-  // A phase of the server has workers without intents.
+  // Workers in a phase of the server have no intents.
   manager.server().run_workers(1, [&](lapse::Worker& worker) {
     std::vector<float> value(1);
     worker.pull(by_server, Key(5), value).wait();
@@ -148,7 +148,7 @@ TEST_CASE("Every technique runs the same program") {
     ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
     const auto sparse = manager.create_table<std::int64_t>({.sparse = true});
-    // As the application knows them, of one table; of the other, the keys of intents are counted.
+    // One table gets its frequencies from the application; for the other table, intents are counted.
     std::vector<std::uint64_t> counts(kKeys, 1);
     counts[3] = 1000;
     manager.set_frequencies(table, counts);
@@ -210,7 +210,7 @@ TEST_CASE("Every worker that wants keys comes to have them in memory, and all pu
         expect(value[0] == static_cast<std::int64_t>(worker.count()), "the pushes of all workers");
       }
     });
-    // Intents have ended: each key has one owner, and no other copy but those that the technique keeps.
+    // Intents have ended: each key has one owner, and no replicas except those that the technique keeps.
     const auto total = manager.statistics().server.table_total(table.id());
     CHECK(total.keys_here == kKeys);
     if (!traits(technique).replicates_always) CHECK(total.copies_here == 0);
@@ -230,5 +230,5 @@ TEST_CASE("Two managers and a server live side by side") {
   }
   first.close();
   server.close();
-  // The last one is closed by its destructor.
+  // The destructor closes the last manager.
 }

@@ -1,4 +1,4 @@
-// What a parameter manager counts about accesses, messages and copies.
+// The counters of a parameter manager: accesses, messages and replicas.
 #include <mpi.h>
 
 #include <numeric>
@@ -34,7 +34,7 @@ TEST_CASE("Operations are counted, on one key or many, and those that sent a mes
     std::vector<std::int64_t> values(kKeys);
     const std::vector<std::int64_t> ones(kKeys, 1);
     for (std::uint64_t i = 0; i < kOne; ++i) {
-      // In memory or by message, whatever the key's home is.
+      // From memory or by message, whatever the key's home is.
       worker.pull(table, Key(i), std::span(values).first(1)).wait();
       worker.push(table, Key(i), std::span(ones).first(1)).wait();
     }

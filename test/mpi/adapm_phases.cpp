@@ -1,4 +1,4 @@
-// Intents, copies and clocks from phase to phase, and several managers in one process.
+// Intents, replicas and clocks across phases, and several managers in one process.
 #include <mpi.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::uint64_t domains() {
   return static_cast<std::uint64_t>(lapse::test::domains_of_world().domains());
 }
 
-// Intents, pushes and clocks of every worker; returns how much each has added to each key.
+// Makes intents, pushes and clock advances by every worker. Returns how much each worker has added to each
+// key.
 void work(IntentWorker& worker, const lapse::Table<std::int64_t>& table, const std::vector<Key>& keys) {
   const std::int64_t begin = worker.current_clock().value();
   worker.intent(table, keys, Clock(begin), Clock(begin + 1000));
@@ -65,7 +66,7 @@ TEST_CASE("Intents end with their phase, and so do the copies that they made") {
     std::int64_t sum = 0;
     std::uint64_t copies = 0;
     for (const std::int32_t workers : {1, 3, 0, 2}) {
-      // Of phases without workers on a rank the first rank has some.
+      // In phases without workers on most ranks, the first rank has two.
       const std::int32_t own = workers == 0 && manager.rank().value() == 0 ? 2 : workers;
       const std::int64_t all = workers == 0 ? 2 : workers * manager.ranks();
       sum += 5 * all;
@@ -77,7 +78,7 @@ TEST_CASE("Intents end with their phase, and so do the copies that they made") {
       const TableCounters total = manager.statistics().server.table_total(table.id());
       CHECK(total.copies_here == 0);
       CHECK(total.keys_here == kKeys);
-      // The next phase makes copies anew.
+      // The next phase makes new replicas.
       if (technique == Technique::replication_only && workers != 0)
         CHECK(total.copies_in - copies == (domains() - 1) * kKeys);
       copies = total.copies_in;
@@ -119,7 +120,7 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
         CHECK(after.remote_pulls == before.remote_pulls);
       }
     }
-    // They are there when the manager is closed.
+    // The replicas exist when the manager is closed.
     manager.close();
   }
 }
@@ -151,7 +152,7 @@ TEST_CASE("Rounds follow by themselves, from the first phase on") {
       const Clock now = worker.current_clock();
       worker.intent(table, keys, now, Clock(now.value() + 1));
       const auto begin = std::chrono::steady_clock::now();
-      // No call enters the server.
+      // No call of the loop enters the server.
       const auto all_local = [&] {
         return std::ranges::all_of(
             keys, [&](Key key) { return worker.locality(table, key) == lapse::Locality::local; });
@@ -210,7 +211,7 @@ TEST_CASE("A worker of a manager that the application has kept refuses calls aft
   };
   manager.run_here([&](IntentWorker& worker) { kept = &worker; });
   check();
-  // Intents are those of the phase, not of the thread.
+  // Intents belong to the phase, not to the thread.
   CHECK_THROWS_AS(kept->intent(table, Key(0), Clock(0), Clock(100)), lapse::UsageError);
   manager.run_here([&](IntentWorker&) { check(); });
   manager.start_progress(1);

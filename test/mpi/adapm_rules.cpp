@@ -1,4 +1,4 @@
-// Update rules where pushes go to copies: what comes to the main copy, and back.
+// Update rules and pushes to replicas: what reaches the main copy, and what replicas get back.
 #include <mpi.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace {
 constexpr std::uint64_t kKeys = 6;
 constexpr std::size_t kLength = 5;
 
-// Momentum; n gradients at once count as their sum divided by the root of n.
+// Momentum. n gradients that are merged count as their sum divided by the root of n.
 template <Element T>
 struct RootMomentum : Momentum<T> {
   std::string name() const { return "momentum of roots"; }
@@ -86,7 +86,7 @@ std::vector<T> noise(std::mt19937_64& random) {
   return update;
 }
 
-// A delta of gradients holds them exactly; a difference of two values is rounded, and so is its sum.
+// Merged gradients are exact. A difference of two values is rounded, and so is a sum of differences.
 template <Element T>
 bool equal_enough(const UpdateRule& rule, std::span<const T> value, std::span<const T> expected) {
   if (rule.merge() == Merge::gradient) return std::ranges::equal(value, expected);
@@ -96,7 +96,7 @@ bool equal_enough(const UpdateRule& rule, std::span<const T> value, std::span<co
   });
 }
 
-// One push at a time, by another worker each time: it is merged alone.
+// Workers push one after the other, so that each push is merged alone.
 template <Element T>
 void check_pushes(ParameterManager& manager, const UpdateRule& rule, bool sparse) {
   const TableOptions options = options_of(rule, sparse, manager.ranks());
@@ -137,7 +137,7 @@ void check_pushes(ParameterManager& manager, const UpdateRule& rule, bool sparse
   });
 }
 
-// Every way in which these gradients, one after the other, can be merged: all values that may come of it.
+// Adds the results of every way to merge these successive gradients: all values that are possible.
 template <Element T>
 void add_results(const Rule<T>& rule, const RuleReference<T>& before, Key key,
                  std::span<const std::vector<T>> gradients, std::vector<RuleReference<T>>& results) {
@@ -155,7 +155,7 @@ void add_results(const Rule<T>& rule, const RuleReference<T>& before, Key key,
   }
 }
 
-// Some pushes of one worker to its copy: rounds decide which of them are merged together.
+// One worker makes several pushes to its replica. The rounds determine which of them are merged together.
 template <Element T>
 void check_merges(ParameterManager& manager, const Rule<T>& rule) {
   const TableOptions options = options_of(rule.rule, false, manager.ranks());

@@ -1,4 +1,4 @@
-// A table and a distribution of its keys, for tests of samples.
+// A table and a distribution over its keys, for tests of samples.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace adapm::test {
 using lapse::Key;
 
 inline constexpr std::uint64_t kSampledKeys = 120;
-inline constexpr std::int64_t kBase = 1'000'000;  // more than there are pushes to a key
+inline constexpr std::int64_t kBase = 1'000'000;  // more than the number of pushes to a key
 using KeyList = std::vector<Key>;
 using Values = std::vector<std::int64_t>;
 
-// Of a table whose keys are numbers times `stride`; every third is never drawn.
+// Distribution over a table whose keys are multiples of `stride`. It never draws every third key.
 inline Distribution::Shared distribution_of(std::uint64_t stride) {
   std::vector<double> weights;
   KeyList keys;

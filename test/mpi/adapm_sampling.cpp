@@ -1,4 +1,4 @@
-// Samples of workers: every scheme gives keys of its distribution with their values.
+// Samples of workers: every scheme draws keys of its distribution and delivers their values.
 #include <mpi.h>
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ using lapse::test::options_of;
 
 namespace {
 
-// Samples on their way from a thread that prepares them to the worker.
+// Samples on the way from a preparing thread to the worker.
 class SampleQueue {
  public:
   using Sample = PreparedSample<std::int64_t>;
@@ -54,7 +54,7 @@ class SampleQueue {
   std::deque<Sample> samples_;
 };
 
-// A worker takes samples that its loader prepares, checks them and adds 1 to each key that came.
+// A worker takes samples that its loader prepares, checks them, and adds 1 to each sampled key.
 void use_samples(IntentWorker& worker, const Sampler<std::int64_t>& sampler, std::uint64_t stride,
                  bool different) {
   constexpr std::int64_t kSamples = 40;
@@ -128,7 +128,7 @@ TEST_CASE("Samples of every scheme have keys of the support and their values, an
         CHECK((intents.intents > before.intents) ==
               (scheme == SamplingScheme::prelocalised || scheme == SamplingScheme::pool));
         CHECK((postpone || intents.postponed_keys == before.postponed_keys));
-        // Intents have ended.
+        // The intents have ended.
         CHECK(statistics.server.table_total(table.id()).copies_here == 0);
         before = intents;
       }

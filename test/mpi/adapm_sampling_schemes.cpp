@@ -1,4 +1,4 @@
-// What the schemes of sampling do with keys that are here and there.
+// How the sampling schemes treat local and remote keys.
 #include <mpi.h>
 
 #include <mutex>
@@ -26,8 +26,8 @@ using lapse::test::options_of;
 
 namespace {
 
-// The keys of a few samples of each worker, in the order of their draws: for each sampler, those of the two
-// workers of this rank in the first phase and then in the second.
+// The keys of several samples of each worker, in the order of the draws. For each sampler: the draws of this
+// rank's two workers in the first phase, then in the second.
 std::vector<std::vector<KeyList>> drawn_keys(const Options& options,
                                              const std::vector<SamplingOptions>& samplings) {
   ParameterManager manager(MPI_COMM_WORLD, options);
@@ -78,13 +78,13 @@ TEST_CASE("Draws depend on seed, worker, phase and number of the sample, not on 
   const auto drawn = drawn_keys(options_of(Technique::adaptive), samplings);
   CHECK(drawn == drawn_keys(options_of(Technique::static_partitioning), samplings));
   for (std::size_t i = 0; i < samplings.size(); i += 2) {
-    // Other workers, phases and seeds draw other keys.
+    // Other workers, phases and seeds draw different keys.
     CHECK(std::set<KeyList>(drawn[i].begin(), drawn[i].end()).size() == 4);
     CHECK(drawn[i][0] != drawn[i + 1][0]);
   }
-  // The schemes naive and prelocalised differ in intents alone.
+  // The schemes naive and prelocalised differ only in intents.
   for (std::size_t i = 0; i < 4; ++i) CHECK(drawn[i] == drawn[4 + i]);
-  // Samplers have seeds of their own: their numbers.
+  // A sampler's number is part of its seed.
   const auto by_number = drawn_keys(options_of(Technique::adaptive), {{}, {}, {.seed = 0}, {.seed = 1}});
   CHECK(by_number[0] == by_number[2]);
   CHECK(by_number[1] == by_number[3]);
@@ -110,14 +110,14 @@ TEST_CASE("The scheme local accesses memory alone, where a key of the support is
         manager.create_table<std::int64_t>(lapse::test::copied_table(false, kSampledKeys, manager.ranks()));
     const SamplingOptions options{.scheme = SamplingScheme::local, .with_replacement = with_replacement};
     const auto sampler = manager.create_sampler(table, distribution_of(1), options);
-    // Only rank 0 has these.
+    // Only rank 0 is the home of these keys.
     std::vector<double> weights(kSampledKeys, 0);
     for (std::uint64_t key = 0; key < kSampledKeys; key += ranks) weights[key] = 1;
     const auto of_rank_0 = manager.create_sampler(table, Distribution::weighted(weights), options);
     const bool far =
         !lapse::test::share_memory(lapse::test::domains_of_world(), manager.rank(), lapse::Rank(0));
     manager.run_workers(2, [&](IntentWorker& worker) {
-      const std::size_t count = with_replacement ? 15 : 5;  // Without, few are left.
+      const std::size_t count = with_replacement ? 15 : 5;  // Without replacement, few keys are left to draw.
       for (int i = 0; i < 50; ++i) {
         KeyList keys(count);
         Values values(count);
@@ -156,7 +156,7 @@ TEST_CASE("Keys that were announced come before they are pulled") {
       auto sample = worker.prepare_sample(sampler, 30, Clock(0), Clock(1'000'000'000));
       KeyList keys(30);
       worker.take_keys(sample, keys);
-      // Ends only if the keys come.
+      // The loop ends only if the keys arrive.
       for (const Key key : keys) {
         while (worker.locality(table, key) != lapse::Locality::local) {
           worker.advance_clock();

@@ -1,4 +1,4 @@
-// wait_sync and sync_barrier while there are copies, and ranks that stand still, fail or have no workers.
+// wait_sync and sync_barrier with replicas, and with ranks that are stopped, fail or have no workers.
 #include <mpi.h>
 
 #include <functional>
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 20;
 
-// While workers run, calls of MPI are made under the lock of the process.
+// While workers run, MPI is called only under the lock of the process.
 void barrier_of_ranks() {
   lapse::barrier_polled(lapse::MpiLock::of_process(), MPI_COMM_WORLD);
 }
@@ -44,11 +44,12 @@ int rank_of_world() {
   return rank;
 }
 
-// Random pushes to random keys, all by integers. Then every worker waits for its copies: behind a barrier the
-// main copies hold every push, and behind a second wait so do all copies.
+// Workers push random integers to random keys. Then every worker waits for its replicas: after a barrier the
+// main copies hold every push, and after a second wait all replicas do too.
 class Rounds {
  public:
-  // `announces`: random intents move main copies. `moves`: those are not found on ranks with workers.
+  // `announces`: random intents move main copies. `moves`: ranks without workers may hold main copies, which
+  // no worker visits then.
   Rounds(const lapse::Table<std::int64_t>& table, std::int32_t ranks, bool announces, bool moves)
       : table_(table), keys_(copied_keys(false, kKeys, ranks)), announces_(announces), moves_(moves) {}
 
@@ -59,7 +60,7 @@ class Rounds {
       push(worker, random);
       worker.wait_sync();
       worker.barrier();
-      // No worker pushes until all have read.
+      // No worker pushes before all have read.
       std::vector<std::int64_t> pushed{pushed_[worker.index()], 0};
       if (worker.local_index() == 0)
         worker.for_each_local(table_,
@@ -154,7 +155,7 @@ TEST_CASE("wait_sync of a few workers, in a phase with ranks that have none") {
     manager.run_workers(rank_of_world() % 2 == parity ? 2 : 0, [&](IntentWorker& worker) {
       make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
       rounds.run(worker, 20, 1);
-      // The others are in a barrier.
+      // The other workers wait in a barrier.
       if (worker.index() == 0) {
         for (int i = 0; i < 20; ++i) {
           worker.push(table, Key(static_cast<std::uint64_t>(i)), std::vector<std::int64_t>{1});
@@ -183,7 +184,7 @@ TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others
         }
       },
       "between two waits");
-  // Copies are not refreshed while their main copy is leased, so the others wait.
+  // Replicas are not refreshed while their main copy is leased, so the other workers wait.
   check_failed(
       [](IntentWorker& worker, const lapse::Table<std::int64_t>& table) {
         const std::vector<Key> key{Key(0)};

@@ -1,4 +1,4 @@
-// What a trace of single keys contains, and that it is complete.
+// The contents of a trace of single keys, and its completeness.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 60;
 
-// The beginning of the names of files that the ranks write, and that go with the object.
+// A prefix for the trace files that the ranks write. The object removes them.
 class TraceFiles {
  public:
   TraceFiles() {
@@ -55,7 +55,7 @@ class TraceFiles {
   std::string path_;
 };
 
-// The number after `"name": ` in a line; 0 where there is none.
+// The number after `"name": ` in a line; 0 if there is none.
 double number(const std::string& line, const std::string& name) {
   const std::size_t at = line.find("\"" + name + "\": ");
   return at == std::string::npos ? 0 : std::strtod(line.c_str() + at + name.size() + 4, nullptr);
@@ -98,7 +98,7 @@ TEST_CASE("A trace has every want, change of role and access of a traced key, an
   }
   double before = 0;
   std::uint64_t accesses = 0;
-  std::map<int, int> wants;  // by key: those that have begun and not ended
+  std::map<int, int> wants;  // by key: wants that have begun and not ended
   std::map<int, std::string> roles;
   for (const std::string& line : files.lines()) {
     INFO(line);
@@ -111,7 +111,7 @@ TEST_CASE("A trace has every want, change of role and access of a traced key, an
       CHECK(roles[key].empty());
       roles[key] = says(line, "\"role\": \"owner\"") ? "owner" : "absent";
     } else if (says(line, "\"event\": \"role\"")) {
-      // Each role begins where the last one has ended.
+      // Each role begins when the previous one ends.
       CHECK_THAT(line, Contains("\"from\": \"" + roles[key] + "\""));
       const std::size_t to = line.find("\"to\": \"") + 7;
       roles[key] = line.substr(to, line.find('"', to) - to);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The picture of two keys of an example that is run with a trace.
-# adapm_trace_program.sh <viewer> <ranks> <launcher and program>
+# adapm_trace_program.sh <viewer> <ranks> <launcher and program>: runs an example with a trace, and draws two
+# of its keys.
 
 cd "$(dirname "$0")" || exit 1
 source ./program_output.sh

@@ -1,4 +1,4 @@
-# How a program of an application ends when memory is refused: by a line of text, on all ranks.
+# Programs of applications that are refused memory end with a line of text, on all ranks.
 lapse_program(application_memory SOURCES application_memory.cpp DEPENDS lapse::app_common)
 function(lapse_application_memory_case case text)
   lapse_add_test(application_memory.${case}

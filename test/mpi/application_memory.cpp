@@ -1,4 +1,4 @@
-// What a program on one server does when memory is refused: application_memory server|worker|main.
+// A program with one server that is refused memory: application_memory server|worker|main.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -12,12 +12,12 @@ using namespace lapse;
 
 namespace {
 
-// Whether the next allocation of the program fails.
+// Whether the program's next allocation fails.
 bool refuses_next_allocation = false;
 
 }  // namespace
 
-// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
+// The program's allocator: NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t bytes) {
   if (refuses_next_allocation) {
     refuses_next_allocation = false;
@@ -37,7 +37,7 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 // NOLINTEND(cppcoreguidelines-no-malloc)
 
-// On the last rank alone: while the server is made, in work that reaches all ranks as an error, or where the
+// Fails on the last rank only: while the server is made, in work whose errors reach all ranks, or while the
 // other ranks wait for it.
 int main(int argument_count, char** arguments) {
   const apps::MpiSession mpi(argument_count, arguments);

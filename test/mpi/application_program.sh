@@ -1,5 +1,5 @@
-# To be sourced by scripts that run an application from its command line to its files, with the arguments
-# <program> <data> <launcher...>. Sets program, data, launcher, failures and directory, which is removed at the end.
+# Sourced by scripts that run an application from its command line to its files, with the arguments <program>
+# <data> <launcher...>. Sets program, data, launcher, failures and directory, which is removed at the end.
 set -u
 program=$1
 data=$2
@@ -8,7 +8,8 @@ launcher=("$@")
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 failures=0
-# After an exit status other than 0, mpirun waits twice this long (1 s by default) although all processes have gone.
+# After an exit status other than 0, mpirun waits twice this long (1 s by default) even if all processes have
+# ended.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 
 fail() {
@@ -20,8 +21,9 @@ run() {  # <arguments...>: output in $directory/out and err
   "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
 }
 
-# Refuses these arguments: the program's own line, which begins with "error:", comes exactly once and contains the texts.
-# The rank that fails may have logged the error at once, in a line that begins with "lapse[".
+# Expects that the program refuses these arguments: exactly one line of its own, which begins with "error:"
+# and contains the texts. The rank that fails may also have logged the error, in a line that begins with
+# "lapse[".
 refuses() {  # <texts, separated by |> <arguments...>
   local texts text
   IFS='|' read -ra texts <<<"$1"

@@ -22,7 +22,7 @@ TableCounters accesses_of(const Trainer& trainer) {
   return cost.accesses;
 }
 
-// That keys have gone the ways of the technique, between domains.
+// Checks that keys have moved between domains in the ways of the technique.
 inline void check_ways(adapm::Technique technique, const TableCounters& accesses) {
   using adapm::Technique;
   const std::uint64_t remote = accesses.remote_pulls + accesses.remote_pushes;

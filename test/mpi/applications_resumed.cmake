@@ -1,4 +1,4 @@
-# All applications, stopped in the middle and resumed.
+# Stops every application midway and resumes it.
 if(LAPSE_BUILD_APPS)
   lapse_add_test(applications_resumed.ranks_2
     COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 120

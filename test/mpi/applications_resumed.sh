@@ -1,13 +1,13 @@
 #!/bin/bash
-# applications_resumed.sh <folder of the programs> <folder of their data> <launcher...>: each application is stopped in the
-# middle by a signal to one of its ranks, goes on in another run, and ends with the files of a run without interruption, bit
-# for bit. Prints what is wrong and exits with 1.
+# applications_resumed.sh <folder of the programs> <folder of their data> <launcher...>: stops each
+# application midway by a signal to one of its ranks, and resumes it in another run. The files at its end must
+# equal those of an uninterrupted run bit for bit. Prints errors and exits with 1.
 programs=$1
 set -- none "${@:2}"
 source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 checkpoints=$directory/checkpoints
 
-# Runs the program and sends a signal to a process of it after some epochs; sets `status`.
+# Runs the program and sends a signal to one of its processes after several epochs. Sets `status`.
 run_and_stop() {  # <signal> <epochs> <arguments...>
   local signal=$1 epochs=$2 launched processes target
   shift 2
@@ -21,7 +21,7 @@ run_and_stop() {  # <signal> <epochs> <arguments...>
     read -r -t 0.01 -u 4
   done
   exec 4<&-
-  # The last of the launcher's processes, or of its helper's: on one host, the last rank.
+  # The last process of the launcher or of its helper: on one host, the last rank.
   target=$launched
   processes=("$launched")
   while [[ ${#processes[@]} -gt 0 ]]; do
@@ -39,7 +39,7 @@ resumes() {
   shift 5
   run "$@" "$output" "$directory/whole$end" || fail "$what: $(cat "$directory/err")"
   grep -E '^ *(test RMSE|valid MRR)|^loss ' "$directory/out" >"$directory/whole-result"
-  for attempt in 1 2 3; do  # Until the signal does not come too late.
+  for attempt in 1 2 3; do  # repeated if the signal arrives too late
     rm -rf "$checkpoints"
     run_and_stop "$signal" 2 "$@" "$output" "$directory/parts$end" --checkpoint-dir "$checkpoints" --checkpoint-every 1epoch
     [[ $status -eq 75 ]] && break
@@ -67,7 +67,7 @@ head -n 30000 "$ratings" >"$directory/ratings"
 factorization=("$directory/ratings" --epochs 60 --patience 0 --no-baselines --schedule bold_driver --deterministic)
 resumes "matrix factorization" USR1 "-rows.npy -columns.npy" --output-prefix "" "${factorization[@]}" --workers 2
 
-# What must not differ is named; a folder with checkpoints is not taken for another training.
+# A changed option is named in the error; a folder with checkpoints is not used by a different training.
 refuses "--rank is 5, but 16 in the checkpoint that is to be resumed, step" \
   "${factorization[@]}" --rank 5 --checkpoint-dir "$checkpoints" --resume
 refuses "the number of workers is 6, but 4|in the checkpoint" "${factorization[@]}" --workers 3 --checkpoint-dir "$checkpoints" --resume
@@ -77,7 +77,7 @@ refuses "--resume applies only with --checkpoint-dir" "${factorization[@]}" --re
 refuses "--deterministic applies only with --mode blocking" "${factorization[@]}" --mode classic
 refuses "--checkpoint-every|expected such as 5epochs" "${factorization[@]}" --checkpoint-dir "$checkpoints" --checkpoint-every 5
 
-# A newest checkpoint that is damaged: the one before is resumed, with a warning; or the step that is asked for.
+# The newest checkpoint is damaged: the previous one is resumed, with a warning, or the requested step.
 mapfile -t steps < <(printf '%s\n' "$checkpoints"/step-* | sort -V)
 older=${steps[0]##*/step-} newest=${steps[1]##*/step-}
 shards=("${steps[1]}"/*.shards)
@@ -91,7 +91,7 @@ grep -q "^resumed from step $older in" "$directory/out" || fail "the step that i
 refuses "step-1/manifest.json" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --resume-step 1
 refuses "--resume-step applies only with --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume-step 1
 
-# A save that fails is tried again after the interval, and ends the job when it fails for the third time.
+# A failed save is repeated after the interval; the third failure ends the job.
 for failures_in_a_row in 2 3; do
   rm -rf "$checkpoints"
   mkdir "$checkpoints"
@@ -104,7 +104,8 @@ for failures_in_a_row in 2 3; do
     fail "$failures_in_a_row failures: $(cat "$directory/err")"
 done
 
-# Without a checkpoint a resumed training begins. A job whose time is over saves one and stops at once.
+# Without a checkpoint, a resumed training starts from the beginning. A job whose time is over saves a
+# checkpoint and stops at once.
 rm -rf "$checkpoints"
 SLURM_JOB_END_TIME=$(($(date +%s) + 90)) run "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --stop-status 7
 status=$?
@@ -123,12 +124,12 @@ xz -dc "$data/words/factbook.txt.xz" | head -n 20000 >"$directory/text"
 words=("$directory/text" --dim 20 --progress 0)
 resumes "word vectors" USR1 -vectors.bin --output -vectors.bin "${words[@]}" --epochs 5 --deterministic
 
-# A text in another order has the same words; where a worker is in the epoch would be another place.
+# A reordered text has the same words, but a worker's position in the epoch would mean a different place.
 tac "$directory/text" >"$directory/other"
 refuses "the checksum of the files is|in the checkpoint" "$directory/other" "${words[@]:1}" --epochs 5 --deterministic \
   --checkpoint-dir "$checkpoints" --resume
 
-# Checkpoints are written to the host first.
+# Checkpoints are first written to the host.
 words+=(--epochs 16)
 for attempt in 1 2 3; do
   rm -rf "$checkpoints" "$directory/local"
@@ -137,11 +138,11 @@ for attempt in 1 2 3; do
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
 cp -r "$directory/local" "$directory/hosts"
-rm -rf "$directory/local"  # The hosts are other ones.
+rm -rf "$directory/local"  # as on other hosts
 run "${words[@]}" --checkpoint-dir "$checkpoints" --resume || fail "from another host: $(cat "$directory/err")"
 grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$directory/out")"
 
-# These hosts, and a folder that is not that of the run: an error, unless its own folder has everything.
+# With these hosts, and a folder of another run: an error, unless the run's own folder is complete.
 program=$programs/matrix_factorization
 local=("$directory/ratings" --epochs 1 --no-baselines --checkpoint-dir "$directory/wrong" --checkpoint-local "$directory/hosts")
 mv "$directory/hosts/copied" "$directory/copied"
@@ -152,7 +153,7 @@ mv "$directory/copied" "$directory/hosts/copied"
 run "${local[@]}" --resume || fail "hosts of another run: $(cat "$directory/err")"
 grep -q "^warning: .*hosts/step-.* is of another run" "$directory/err" || fail "nothing warns: $(cat "$directory/err")"
 
-# Now they have a copy of its checkpoint, alone and damaged.
+# Now the hosts have the only copy of its checkpoint, and it is damaged.
 rm -r "$directory"/wrong/step-*
 for file in "$directory"/hosts/step-1/*.shards; do truncate --size 100 "$file"; done
 refuses "hosts has checkpoints: add --resume" "${local[@]}"
@@ -161,27 +162,28 @@ grep -q "^warning: no whole checkpoint in .*the training starts: .*hosts/step-1/
   fail "nothing warns of a damaged copy: $(cat "$directory/err")"
 program=$programs/word_vectors
 
-# Another number of workers trains what is left of the epoch, once. The checkpoint is one in the middle of an epoch, of the first
-# worker to have so many batches.
+# A different number of workers trains the rest of the epoch, once. The checkpoint was saved in the middle of
+# an epoch, when the first worker had trained its number of batches.
 words=("$directory/text" --dim 8 --progress 0 --epochs 1 --batch 100 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
 rm -rf "$checkpoints"
 run "${words[@]}" --checkpoint-every 50clocks --summary-json "$directory/whole" || fail "word vectors, clocks: $(cat "$directory/err")"
-steps=("$checkpoints"/step-*)  # One for each 50 of the 400 batches, of which some have more words, and one in the end.
+steps=("$checkpoints"/step-*)  # one per 50 of the 400 batches, some with more words, and one at the end
 [[ ${#steps[@]} -ge 7 ]] || fail "word vectors, clocks: checkpoints ${steps[*]}, expected 7 at least"
 rm -rf "$checkpoints"/step-[^5]*
 run "${words[@]}" --resume --workers 3 --summary-json "$directory/summary" || fail "more workers: $(cat "$directory/err")"
 grep -q "^resumed from step 5 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
 expected=$(sed -n 's/^\([0-9]*\) words, .*/\1/p' "$directory/out")
 trained=$(sed -n 's/.*"epoch": 1, .*"words": \([0-9]*\),.*/\1/p' "$directory/summary")
-# A batch has a few words more than 100, and each of six workers has found the end of one.
+# A batch has slightly more than 100 words, and each of six workers ends with a partial one.
 awk -v a="$trained" -v b="$expected" 'BEGIN { exit !(a > b - 1200 && a < b + 1200) }' ||
   fail "more workers: $trained words in the epoch, expected about $expected"
-pulls() { grep -o '"local_pulls": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*$'; }  # of the first table, of this job alone
+pulls() { grep -o '"local_pulls": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*$'; }  # of the first table, in this job
 awk -v a="$(pulls "$directory/summary")" -v b="$(pulls "$directory/whole")" 'BEGIN { exit !(a > 0.05 * b && a < 0.6 * b) }' ||
   fail "more workers: $(pulls "$directory/summary") pulls for the rest of an epoch of $(pulls "$directory/whole")"
 
-# One worker has nine tenths of the triples. The interval of clocks is its own: four checkpoints in each epoch, and one in the end.
-# The loss of an epoch is a sum over its triples: it differs where many are trained twice, or not at all.
+# One worker has nine tenths of the triples, and its clocks determine the interval: four checkpoints in each
+# epoch, and one at the end. The loss of an epoch is a sum over its triples, so it shows triples that are
+# trained twice or not at all.
 awk 'BEGIN { OFS = "\t"; for (i = 0; i < 400; ++i) print "e" i % 50, i < 360 ? "r" : "s", "e" i * 7 % 53 }' >"$directory/train"
 program=$programs/knowledge_graph_embeddings
 graph=("$directory/train" --mode clustering --dim 8 --negatives 2 --batch 1 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
@@ -197,7 +199,8 @@ grep -q "^resumed from step 2 " "$directory/out" || fail "more workers: $(cat "$
 awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' ||
   fail "knowledge graph, more workers: loss $(loss), expected $expected"
 
-# Where the newest checkpoint is as far, no other one is saved: what has ended, and what stops at once.
+# No checkpoint is saved if the newest one is as recent: after a training that has ended, or one that stops at
+# once.
 steps=("$checkpoints"/step-*)
 run "${graph[@]}" --epochs 1 --resume || fail "ended: $(cat "$directory/err")"
 SLURM_JOB_END_TIME=$(($(date +%s) + 90)) run "${graph[@]}" --epochs 2 --resume

@@ -14,8 +14,8 @@
 
 namespace lapse::test {
 
-// Threads attach when they like, also while the phase ends: it lasts as long as they are attached.
-// On one rank, as the threads are always busy.
+// Threads attach at any time, also while the phase ends: the phase lasts until they detach. Runs on one rank,
+// because the threads are always busy.
 inline void attached_at_any_time() {
   constexpr int kPhases = 300;
   ParameterServer server(MPI_COMM_SELF);
@@ -30,7 +30,7 @@ inline void attached_at_any_time() {
         std::this_thread::yield();
         if (phase != begin) ++outlived;
       } catch (const UsageError&) {
-        // There is no phase, or no place.
+        // No phase is running, or no slot is free.
       }
       for (int i = 0; i < 20; ++i) std::this_thread::yield();
     }

@@ -5,11 +5,11 @@ lapse_test(test_bad_input
   DOMAINS rank 2
   TIMEOUT 60)
 
-# Programs that end, or that initialise MPI, in ways the main function of the tests does not: one case for each
-# run. bad_input_program.sh checks how the job ends and what it says.
+# Programs that end, or initialise MPI, differently from the main function of the tests: one case per run.
+# bad_input_program.sh checks how the job ends and what it prints.
 lapse_program(bad_input_program SOURCES bad_input_program.cpp DEPENDS lapse::jobs)
 function(lapse_bad_input_case case ranks status text)
-  # They wait for MPI to start and end for most of their time: two at a time.
+  # The programs mostly wait for MPI to start and end: two run at a time.
   lapse_add_test(bad_input.${case}
     COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" ${status} "${text}"
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} ${ranks}

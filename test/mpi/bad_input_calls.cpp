@@ -148,7 +148,7 @@ TEST_CASE("A Table and a Function that nothing was assigned to are refused, by e
           static_cast<void>(worker.lease({{own, keys}, {none, keys}}));
         }};
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const bool is_call = i == 4;  // Its function is refused first.
+      const bool is_call = i == 4;  // the function is refused first
       expect(contains(thrown_text<UsageError>(calls[i]), is_call ? "function" : text),
              "call " + std::to_string(i));
     }
@@ -165,7 +165,7 @@ TEST_CASE("Calls of the server under a key's latch are refused; the latch is rel
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   server.run_workers(1, [&](Worker& worker) {
-    // A key that no other rank chooses.
+    // Each rank chooses a different key.
     Values row(kLength);
     Key key;
     worker.for_each_local(table, [&](Key own, std::span<const std::int64_t>) { key = own; });

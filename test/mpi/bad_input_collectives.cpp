@@ -1,4 +1,4 @@
-// Collective calls of workers that differ.
+// Workers that make different collective calls.
 #include <mpi.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ using lapse::test::thrown_text;
 TEST_CASE("Workers that make different collective calls fail, on one rank or between ranks") {
   for (const bool within_rank : {true, false}) {
     ParameterServer server(MPI_COMM_WORLD);
-    if (!within_rank && server.ranks() == 1) continue;  // No other rank to differ from.
+    if (!within_rank && server.ranks() == 1) continue;  // There is no other rank to differ from.
     const std::string text = thrown_text<PeerFailed>([&] {
       server.run_workers(2, [&](Worker& worker) {
         std::vector<double> values(2);
@@ -49,7 +49,7 @@ TEST_CASE("A sync_barrier fails where workers make another call, return or throw
       {[](Worker&) {}, {"has returned from its function"}},
       {[](Worker&) { throw std::runtime_error("one worker gives up"); }, {"one worker gives up"}}};
   for (const Deviation& deviation : deviations) {
-    // With two ranks or more, the second has no workers.
+    // With two or more ranks, the second rank has no workers.
     ParameterServer server(MPI_COMM_WORLD);
     const std::string text = thrown_text<PeerFailed>([&] {
       server.run_workers(server.rank() == Rank(1) ? 0 : 2, [&](Worker& worker) {

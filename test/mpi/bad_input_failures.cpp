@@ -1,4 +1,4 @@
-// Failures of one rank that every rank must hear of, whatever its workers are waiting for.
+// Failures of one rank that must reach every rank, whatever its workers wait for.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -112,7 +112,7 @@ TEST_CASE("A worker that goes on with remote accesses hears of the failure, too"
       server, 1,
       [&](Worker& worker) {
         if (worker.rank() == Rank(0)) throw std::runtime_error("first rank");
-        // Key 0 stays on rank 0: every pull of it is a wait.
+        // Key 0 stays on rank 0: every pull of it waits for a message.
         std::vector<std::int64_t> value(table.length());
         for (;;) worker.pull(table, Key(0), value).wait();
       },
@@ -258,7 +258,7 @@ TEST_CASE("When workers of all ranks throw, every rank fails with one of the tex
 
 TEST_CASE("Different calls of the server are a mismatch on every rank, after which it can be used") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // No other rank to differ from.
+  if (server.ranks() == 1) return;  // There is no other rank to differ from.
   const bool last = server.rank().value() == server.ranks() - 1;
   const auto create = [&] { server.create_table<float>({.keys = 4}); };
   const auto run = [&] { server.run_workers(1, [](Worker&) {}); };
@@ -286,7 +286,7 @@ std::size_t data_bytes() {
 
 TEST_CASE("A rank that has no memory for keys that arrive fails, and all other ranks with it") {
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  if (server.ranks() == 1) return;  // Nothing can arrive.
+  if (server.ranks() == 1) return;  // No message can arrive.
   constexpr std::uint64_t kMany = 20'000;
   const auto table = server.create_table<float>(
       {.name = "values", .keys = kMany, .length = 1024, .home = HomeMapKind::range});

@@ -1,4 +1,4 @@
-// Functions that are registered or called wrongly.
+// Functions that are registered or called incorrectly.
 #include <mpi.h>
 
 #include <functional>
@@ -43,7 +43,7 @@ void check_usable(ParameterServer& server) {
 
 TEST_CASE("A function that the ranks register differently is a mismatch on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // No other rank to differ from.
+  if (server.ranks() == 1) return;  // There is no other rank to differ from.
   const bool last = on_last_rank(server);
   const auto differ = [&](const std::function<void()>& first, const std::function<void()>& second) {
     return thrown_text<CollectiveMismatch>(last ? second : first);
@@ -60,7 +60,7 @@ TEST_CASE("A function that the ranks register differently is a mismatch on every
   CHECK(contains(text, "4 of result"));
   text = differ(plain, [&] { server.register_function<double>("f", [](Key, std::span<double>) {}); });
   CHECK((contains(text, "float") && contains(text, "double")));
-  // Registered on one rank alone, while the others do something else.
+  // Registered on one rank only, while the other ranks make a different call.
   text = differ(plain, [&] { server.create_table<float>({.keys = 3}); });
   CHECK((contains(text, "register_function") && contains(text, "create_table")));
   text = differ([&] { server.run_workers(1, [](Worker&) {}); }, plain);

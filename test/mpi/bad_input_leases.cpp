@@ -1,4 +1,4 @@
-// Leases that cannot be, and what cannot be done with them.
+// Impossible leases, and calls that a lease excludes.
 #include <mpi.h>
 
 #include <functional>
@@ -37,7 +37,7 @@ TEST_CASE("Leases of wrong keys or tables are refused; nothing is held") {
           worker.lease({LeaseKeys(table, keys), LeaseKeys(second, keys), LeaseKeys(table, keys)}));
     };
     expect(contains(thrown_text<UsageError>(twice), "'values' more than once"), "named twice");
-    // Everything is as before.
+    // The state is unchanged.
     std::vector<double> values(2);
     worker.pull(table, keys, values).wait();
     worker.barrier();
@@ -71,7 +71,7 @@ TEST_CASE("What an initialiser throws when a lease or a localize makes a key end
     options.initialiser = Initialiser::function<double>(
         [](Key key, std::span<double>) { throw std::runtime_error("no " + std::to_string(key.value())); });
     const auto table = server.create_table<double>(options);
-    if (ranks == 1 && !lease) continue;  // The key is local: nothing is made.
+    if (ranks == 1 && !lease) continue;  // The key is local: no key is made.
     const std::string text = thrown_text<PeerFailed>([&] {
       server.run_workers(1, [&](Worker& worker) {
         const std::vector<Key> keys{Key(77)};

@@ -18,7 +18,7 @@ using lapse::test::thrown_text;
 
 namespace {
 
-// All keys are at home on the last rank, and every worker pushes to them.
+// The home of all keys is the last rank, and every worker pushes to them.
 struct Limited {
   std::string name;
   std::function<void(TableOptions&)> limit;

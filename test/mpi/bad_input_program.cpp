@@ -1,5 +1,5 @@
-// One case of bad input for each run, named by the argument;
-// registered with its expected end in bad_input.cmake.
+// Runs one case of bad input, named by the argument. bad_input.cmake registers each case with its expected
+// end.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -30,7 +30,7 @@ void expect(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error("expected: " + what);
 }
 
-// The application does not catch what run_workers throws: the program ends with it on every rank.
+// The application does not catch the exception of run_workers, so the program ends with it on every rank.
 void worker_throws() {
   initialise();
   ParameterServer server(MPI_COMM_WORLD);
@@ -52,7 +52,7 @@ void key_out_of_range() {
   });
 }
 
-// An exception of the application on one rank alone, while the other ranks wait for it in a collective call.
+// The application throws on one rank, while the other ranks wait for it in a collective call.
 void unwinding() {
   initialise();
   ParameterServer server(MPI_COMM_WORLD);
@@ -60,7 +60,7 @@ void unwinding() {
   server.run_workers(1, [](Worker& worker) { worker.barrier(); });
 }
 
-// After PeerFailed, which every rank sees, the destructor closes.
+// The destructor closes the server after PeerFailed, which every rank throws.
 void unwinding_closes() {
   initialise();
   bool failed = false;
@@ -127,7 +127,7 @@ std::size_t address_space_bytes() {
   return pages * 4096;
 }
 
-// One rank alone has too little address space for a table that the others have room for.
+// Only one rank has too little address space for a table.
 void address_space() {
   initialise();
   {
@@ -153,7 +153,7 @@ void address_space() {
     }
     expect(text.find("'large'") != std::string::npos, "the name of the table in '" + text + "'");
     if (limited) setrlimit(RLIMIT_AS, &before);
-    // The server goes on.
+    // The server continues.
     const auto small = server.create_table<float>({.name = "small", .keys = 10});
     server.run_workers(1, [&](Worker& worker) { worker.localize(small, Key(3)); });
     server.close();
@@ -162,7 +162,7 @@ void address_space() {
   std::puts("every rank got the error");
 }
 
-// One rank alone cannot start its threads.
+// Only one rank cannot start its threads.
 void threads() {
   initialise();
   {
@@ -191,8 +191,8 @@ void threads() {
   std::puts("every rank got the error");
 }
 
-// No rank brings a worker, and the error leaves the scope of the server: every rank sees the error,
-// no rank is aborted.
+// No rank has a worker, and the error leaves the scope of the server: every rank throws the error, and no
+// rank is aborted.
 void no_workers() {
   initialise();
   bool failed = false;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# bad_input_program.sh success|failure|reported <text> <command...>: runs the command; passes when it ends as said, not by a
-# time limit, and its output contains the text. A failure that is reported has no stacks of the MPI library around the text.
+# bad_input_program.sh success|failure|reported <text> <command...>: runs the command. Passes if the command
+# ends as given, without reaching a time limit, and its output contains the text. With "reported", the text
+# must not be surrounded by stacks of the MPI library.
 set -u
 expected=$1
 text=$2

@@ -1,4 +1,4 @@
-// Update rules and scales that cannot be.
+// Impossible update rules and scales.
 #include <mpi.h>
 
 #include <functional>
@@ -116,7 +116,7 @@ TEST_CASE(
     "Rules that differ between ranks are a mismatch, by kind, by parameter, by name and state of a custom "
     "rule") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // No other rank to differ from.
+  if (server.ranks() == 1) return;  // There is no other rank to differ from.
   const bool last = on_last_rank(server);
   const std::vector<std::pair<UpdateRule, UpdateRule>> pairs{
       {UpdateRule::sgd(), UpdateRule::adam()},

@@ -1,4 +1,4 @@
-// Sparse tables and lengths of their own, described or used wrongly.
+// Sparse tables and tables with per-key lengths, described or used incorrectly.
 #include <mpi.h>
 
 #include <functional>
@@ -86,7 +86,7 @@ TEST_CASE("Options that contradict each other are refused on every rank") {
 
 TEST_CASE("Sparse on one rank, or with other lengths, is a mismatch on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // No other rank to differ from.
+  if (server.ranks() == 1) return;  // There is no other rank to differ from.
   const bool last = on_last_rank(server);
   TableOptions dense{.name = "rows", .keys = 30, .length = 3};
   const auto differ = [&](const TableOptions& mine) {
@@ -175,7 +175,7 @@ TEST_CASE("A sparse key whose length is impossible is refused by every call on i
 TEST_CASE("A custom home of a sparse key that is no rank ends the phase on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
   const std::int32_t ranks = server.ranks();
-  if (ranks == 1) return;  // There is one home only.
+  if (ranks == 1) return;  // There is only one home.
   TableOptions options = good();
   options.home = HomeMapKind::custom;
   options.home_function = [ranks](Key key) { return key == Key(13) ? ranks : 0; };

@@ -22,7 +22,7 @@ bool on_last_rank(const ParameterServer& server) {
   return server.rank().value() == server.ranks() - 1;
 }
 
-// The last rank fails with `Own`, the others with PeerFailed; the message has `part` on every rank.
+// The last rank fails with `Own`, the others with PeerFailed. The message contains `part` on every rank.
 template <class Own>
 void check_fails_on_last(ParameterServer& server, const TableOptions& bad, std::string_view part) {
   std::string text;
@@ -46,9 +46,9 @@ void check_usable(ParameterServer& server) {
 }  // namespace
 
 TEST_CASE("A table that one rank creates differently is a mismatch on every rank, which names the field") {
-  // Ranks that share memory are one home, whichever of these ranks a home map names.
+  // Ranks that share memory are one home, whichever of them a home map names.
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  if (server.ranks() == 1) return;  // No other rank to differ from.
+  if (server.ranks() == 1) return;  // There is no other rank to differ from.
   struct Difference {
     std::string part;
     std::function<void(TableOptions&)> apply;
@@ -136,7 +136,7 @@ TEST_CASE("What only one rank gets wrong is its own error there and PeerFailed o
                                               std::to_string(ranks) + " for key 0: expected 0 to " +
                                               std::to_string(ranks - 1));
 
-  // Every rank makes keys, so all of them meet the last one's exception.
+  // Every rank makes keys, so the last one's exception reaches all of them.
   TableOptions throwing = good();
   throwing.keys = 100;
   throwing.initialiser = Initialiser::function<float>([last = on_last_rank(server)](Key, std::span<float>) {
@@ -156,7 +156,7 @@ TEST_CASE("What functions of the application throw names table, key and rank, on
         server, bad, std::string(key) + " of table 'factors' on rank " + last + ": " + std::string(text));
     check_usable(server);
   };
-  // Every rank makes keys, so all ranks meet the last one's exception.
+  // Every rank makes keys, so the last one's exception reaches all of them.
   TableOptions initialiser = good();
   initialiser.keys = 100;
   initialiser.initialiser =
@@ -186,7 +186,7 @@ TEST_CASE("What functions of the application throw names table, key and rank, on
   home.home_function = [](Key key) { return key == Key(8) ? throw std::runtime_error("no home") : 0; };
   fails_on_last(home, "code of the application failed for key 8", "no home");
 
-  // On all ranks at once: each throws its own.
+  // All ranks fail: each throws its own exception.
   CHECK_THROWS_AS(server.create_table<float>(home), UserCodeFailed);
   check_usable(server);
 }
@@ -198,7 +198,7 @@ TEST_CASE("Something thrown that is no exception reaches every rank, too") {
   options.initialiser = Initialiser::function<float>([last](Key, std::span<float>) {
     if (last) throw 42;
   });
-  // The last key's home decides who computes it: give every rank the same keys to fill.
+  // The last key's home decides which rank computes it: all ranks fill the same keys.
   options.keys = 100;
   if (last) {
     CHECK(contains(

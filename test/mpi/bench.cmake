@@ -1,5 +1,5 @@
-# Every benchmark with tiny sizes, and its results: all cases and fields are there, and a page can be made
-# of them. Times are not judged.
+# Runs every benchmark with tiny sizes, checks that all cases and fields of the results are there, and makes a
+# page of them. Times are not checked.
 if(TARGET bench_access)
   list(JOIN LAPSE_LAUNCHER " " launcher)
   foreach(name IN ITEMS access c_interface checkpoints factorization growth idle intent knowledge_graphs memory one_sided phases relocation replicas sampling update_rules)
@@ -11,7 +11,7 @@ if(TARGET bench_access)
   endforeach()
 endif()
 
-# The comparison of techniques: what it makes of runs that fail, and each of its series with tiny data.
+# The comparison of techniques: how it handles failed runs, and each of its series with tiny data.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 lapse_add_test(bench_techniques COMMAND Python3::Interpreter -B "${PROJECT_SOURCE_DIR}/bench/support/techniques_test.py"
   LABELS unit TIMEOUT 120)

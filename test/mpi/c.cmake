@@ -1,4 +1,4 @@
-# The C interface, by a program in C99, and where compilers pass on the types of values, in C11.
+# The C interface: by a program in C99, and in C11 where compilers deduce the types of values.
 add_executable(c_program c_program.c c_elements.c)
 set_source_files_properties(c_elements.c PROPERTIES COMPILE_OPTIONS -std=c11)
 target_compile_options(c_program PRIVATE -std=c99 -Wall -Wextra -Wpedantic -Wshadow -Wconversion)

@@ -1,10 +1,10 @@
-/* What c_program.c does with checkpoints. */
+/* The checkpoint calls of c_program.c. */
 #ifndef TEST_MPI_C_CHECKPOINTS_H
 #define TEST_MPI_C_CHECKPOINTS_H
 
 #include "test/mpi/c_functions.h"
 
-/* Steps 4 and 5 are there. What is loaded says that step 5 could not be: then it is kept beside the next one. */
+/* Steps 4 and 5 exist. The result says that step 5 could not be loaded: it is kept beside the next step. */
 static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
   lapse_load_request request;
   lapse_table_load part;
@@ -53,7 +53,7 @@ static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
   EXPECT(lapse_checkpoints_staged(checkpoints) == 1 && lapse_checkpoints_staged(NULL) == 0);
 }
 
-/* Bytes and clocks of each worker come back, of all ranks. */
+/* The bytes and clocks of every worker of all ranks are loaded. */
 static void save_content(const program* p, lapse_checkpoints* checkpoints) {
   lapse_checkpoint_content content;
   int32_t rank = 0, ranks = 0;

@@ -1,4 +1,4 @@
-/* Calls in C11, which pass on the type of their values; part of the program in C99. */
+/* Calls in C11, which deduce the type of their values; part of the program in C99. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length);
 
-/* Each is refused, and nothing is applied, before the worker's table of floats is touched. */
+/* Each call is refused before it changes the worker's table of floats. */
 #define REFUSED(call, part)                                                        \
   do {                                                                             \
     if ((call) != LAPSE_ERROR_USAGE || strstr(lapse_last_error(), part) == NULL) { \

@@ -1,4 +1,4 @@
-/* Checks, and the functions of the application that run in the library, of c_program.c. */
+/* Checks of c_program.c, and its functions that the library calls. */
 #ifndef TEST_MPI_C_FUNCTIONS_H
 #define TEST_MPI_C_FUNCTIONS_H
 
@@ -28,7 +28,7 @@ static void fail(const char* what, int line, const char* text) {
   do {                                                        \
     if (!(condition)) fail("expected", __LINE__, #condition); \
   } while (0)
-/* The call fails with the status, and the text has `part`. */
+/* The call must fail with the status, and the message contain `part`. */
 #define REFUSED(call, expected, part)                                                          \
   do {                                                                                         \
     const lapse_status status_ = (call);                                                       \
@@ -47,7 +47,7 @@ typedef struct program {
   int managed;
 } program;
 
-/* --- what runs in the library --- */
+/* --- functions that the library calls --- */
 
 static int initial(void* context, uint64_t key, void* value, size_t length) {
   size_t i;
@@ -153,7 +153,7 @@ static void prepare_mpi(void) {
   CHECK(lapse_prepare_mpi());
 }
 
-/* A phase whose regions are counted. */
+/* Runs a phase and counts its regions. */
 static void run_noticed(lapse_server* server, lapse_worker_function function, void* context) {
   struct regions regions = {0, 0};
   CHECK(lapse_set_region_hooks(open_region, close_region, &regions));
@@ -162,7 +162,7 @@ static void run_noticed(lapse_server* server, lapse_worker_function function, vo
   EXPECT(regions.begun >= 4 && regions.open == 0);
 }
 
-/* A table with its estimate beside it. */
+/* Makes a table, and compares it with its estimate. */
 static void make_estimated(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
   uint64_t before = 0;
   uint64_t after = 0;

@@ -1,4 +1,4 @@
-/* The whole C interface, as a program in C99 uses it: on any number of ranks, the argument is a folder for
+/* A program in C99 that uses the whole C interface, on any number of ranks. The argument is a folder for
  * checkpoints. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length); /* c_elements.c */
 
-/* --- what workers do --- */
+/* --- calls of workers --- */
 
 static int access_values(lapse_worker* worker, void* context) {
   const program* const p = context;
@@ -49,7 +49,7 @@ static int access_values(lapse_worker* worker, void* context) {
 
   EXPECT(test_elements(worker, p->sums, LENGTH) == 0);
 
-  /* of a rule of this program */
+  /* with a rule of this program */
   updates[0] = (double)lapse_worker_index(worker);
   updates[1] = -updates[0];
   CHECK(lapse_push(worker, p->means, two_keys, 2, updates, 2));
@@ -190,7 +190,7 @@ static int with_intents(lapse_worker* worker, void* context) {
   return 0;
 }
 
-/* Returns what it is given, or what a call has returned. */
+/* Worker 0 returns 17, or the status of a call that fails. */
 static int one_fails(lapse_worker* worker, void* context) {
   const program* p = (const program*)context;
   const uint64_t beyond = 1000;

@@ -1,4 +1,4 @@
-/* What c_program.c does beside accesses: memory, hosts, stops, leases. */
+/* Calls of c_program.c other than accesses: memory, hosts, stops, leases. */
 #ifndef TEST_MPI_C_SERVICES_H
 #define TEST_MPI_C_SERVICES_H
 
@@ -43,7 +43,7 @@ static int do_nothing(lapse_worker* worker, void* context) {
   return 0;
 }
 
-/* A child gets errors, and ends what it has without an effect. */
+/* In a child, calls return errors, and ending handles has no effect. */
 static void try_in_child(lapse_server* server) {
   int status = -1, stopped = 0;
   uint64_t bytes = 0;
@@ -62,7 +62,7 @@ static void try_in_child(lapse_server* server) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Works until some rank asks all workers to return, as the last worker does. */
+/* Works until some rank asks all workers to return; the last worker does so. */
 static int work_until_stopped(lapse_worker* worker, void* context) {
   const program* const p = (const program*)context;
   int stopped = 0;
@@ -95,7 +95,7 @@ static void set_frequencies(const program* p) {
   REFUSED(lapse_set_frequencies(p->server, p->sums, NULL, KEYS), LAPSE_ERROR_USAGE, "counts is NULL");
 }
 
-/* Mistakes of the specification that none of its parts shows alone. */
+/* Invalid specifications whose parts are each valid. */
 static void refuse_specifications(program* p, const lapse_table_spec* right) {
   lapse_table_spec spec = *right;
   size_t length = 0;
@@ -171,7 +171,7 @@ static void limit_pushes(program* p) {
   lapse_free(json);
 }
 
-/* An integer that was never a communicator: with some libraries it is no error that a call could return. */
+/* An integer that was never a communicator: some MPI libraries cannot return an error for it. */
 static void refuse_communicator(void) {
   lapse_server* server = NULL;
   char name[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -182,7 +182,7 @@ static void refuse_communicator(void) {
   REFUSED(lapse_manager_create_fortran(9999, NULL, 0, &server), LAPSE_ERROR_USAGE, "9999 is no communicator");
 }
 
-/* Handles that are left keep their server. */
+/* Open handles keep their server alive. */
 static int leave_operation(lapse_worker* worker, void* context) {
   program* const p = (program*)context;
   const uint64_t key = 1;
@@ -218,7 +218,7 @@ static int signal_to_oneself(lapse_worker* worker, void* context) {
   return 0;
 }
 
-/* What a thread of the application says ends the phase on every rank. */
+/* An application thread's error ends the phase on every rank. */
 static void fail_attached(lapse_server* server) {
   lapse_worker* worker = NULL;
   const uint64_t beyond = 1000;
@@ -244,7 +244,7 @@ static void fail_attached(lapse_server* server) {
   REFUSED(lapse_stop_progress(server), LAPSE_ERROR_PEER_FAILED, "key 1000 of table 'few'");
 }
 
-/* Of a server of its own: requests to stop are never rolled back. */
+/* Uses a server of its own: requests to stop are never rolled back. */
 static void control_job(void) {
   lapse_server* server = NULL;
   const int signals[1] = {SIGUSR1};
@@ -287,7 +287,7 @@ static void control_job(void) {
   CHECK(lapse_server_free(server));
 }
 
-/* Everything that a sampler may have. */
+/* All options of a sampler. */
 static void make_samplers(program* p, const double* weights, lapse_sampler** samplers) {
   lapse_sampler_options options;
   const uint64_t seed = 7;
@@ -309,7 +309,7 @@ static void make_samplers(program* p, const double* weights, lapse_sampler** sam
 
 /* --- checkpoints --- */
 
-/* Keys of two tables, which are counted through. */
+/* Keys of two tables, numbered consecutively. */
 static void lease_tables(lapse_worker* worker, const program* p) {
   const uint64_t keys[3] = {30, 31, 32};
   const lapse_lease_part parts[2] = {{p->sums, keys, 2}, {p->means, keys, 3}};

@@ -1,4 +1,4 @@
-// The main function of programs whose one argument names a case.
+// The main function of programs whose only argument names a case.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace lapse::test {
 
-// Calls run(name of the case); an exception is printed. Returns the exit status.
+// Calls run(name of the case) and prints its exception, if any. Returns the exit status.
 inline int run_case(int argument_count, char** arguments, void (*run)(std::string_view)) {
   try {
     run(argument_count == 2 ? arguments[1] : "");

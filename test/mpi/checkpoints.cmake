@@ -14,7 +14,7 @@ lapse_add_test(checkpoints_disks.ranks_3
           "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_disks.sh" ${LAPSE_LAUNCHER} 3 $<TARGET_FILE:checkpoints_disks>
   LABELS mpi ranks-3 TIMEOUT 120 PROPERTIES PROCESSORS 2)
 
-# Ranks that are killed while they save.
+# Ranks that are killed during a save.
 if(LAPSE_BUILD_APPS)
   lapse_program(checkpoints_program SOURCES checkpoints_program.cpp DEPENDS lapse::jobs)
   lapse_add_test(checkpoints_killed.ranks_3
@@ -22,7 +22,7 @@ if(LAPSE_BUILD_APPS)
             "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_program.sh" $<TARGET_FILE:checkpoints_program>
             $<TARGET_FILE:lapse-checkpoint> ${LAPSE_LAUNCHER} 3
     LABELS mpi ranks-3 TIMEOUT 180 PROPERTIES PROCESSORS 2)
-  # The order of docs/checkpoint-format.md, of several ranks.
+  # The order of writes in docs/checkpoint-format.md, with several ranks.
   if(NOT LAPSE_SANITIZER)
     lapse_add_test(checkpoints_order.ranks_2
       COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_order.sh" "${PROJECT_SOURCE_DIR}/test/unit/checkpoint_order.py"

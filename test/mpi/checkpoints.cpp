@@ -1,4 +1,4 @@
-// Checkpoints are loaded as they were saved, by any number of ranks.
+// Checkpoints are loaded with the saved values, by any number of ranks.
 #include "lapse/jobs/checkpoints.hpp"
 
 #include <mpi.h>
@@ -39,8 +39,8 @@ void on_first_ranks(int ranks, F&& f) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Saves on so many ranks, some keys of which have moved. Returns values before and after one more push, on
-// the first rank.
+// Saves on the given number of ranks, after moving some keys. Returns, on the first rank, the values before
+// and after one more push.
 struct Observed {
   std::vector<double> values;
   std::vector<double> values_after_push;
@@ -66,7 +66,7 @@ Observed save_on(int ranks, const std::string& folder) {
   return observed;
 }
 
-// The domain of each rank alone in place of that of the environment, where `alone` says so.
+// With `alone`, each rank is a domain of its own, whatever the environment says.
 void expect_loaded(int ranks, bool alone, const std::string& folder, const Observed& expected) {
   on_first_ranks(ranks, [&](MPI_Comm communicator) {
     INFO("loaded by " << ranks << " ranks");
@@ -84,7 +84,7 @@ void expect_loaded(int ranks, bool alone, const std::string& folder, const Obser
     const auto values_after_push = observed_values(server, tables, true);
     CHECK((server.rank().value() != 0 || values == expected.values));
     CHECK((server.rank().value() != 0 || values_after_push == expected.values_after_push));
-    // Every byte once.
+    // Every byte value once.
     std::uint64_t read = loaded.bytes_read;
     MPI_Allreduce(MPI_IN_PLACE, &read, 1, MPI_UINT64_T, MPI_SUM, communicator);
     std::uint64_t needed = CheckpointFolder(folder).manifest(1).bytes();
@@ -154,7 +154,7 @@ TEST_CASE("Homes, seeds and parameters of the update rule may be others") {
     checkpoints.save(0);
   }
   Checkpoints checkpoints(server, {.folder = folder.path()});
-  checkpoints.add(loaded, "table");  // Under another name.
+  checkpoints.add(loaded, "table");  // under another name
   checkpoints.load({.step = 0});
   server.run_workers(1, [&](Worker& worker) {
     std::vector<float> first(100);
@@ -193,7 +193,7 @@ TEST_CASE("Content of the application and clocks come back to every rank, in the
     }
   }
   CHECK(loaded.per_worker.size() == position);
-  // Without any.
+  // There is no checkpoint.
   checkpoints.save(6);
   const LoadedCheckpoint empty = checkpoints.load();
   CHECK(empty.step == 6);
@@ -235,9 +235,9 @@ TEST_CASE("Steps are chosen, replaced and kept") {
   checkpoints->save(20);
   CHECK(checkpoints->load({.step = 30}).step == 30);
   expect_all(30);
-  CHECK(checkpoints->load().step == 20);  // It was saved last.
+  CHECK(checkpoints->load().step == 20);  // saved last
   expect_all(25);
-  checkpoints.reset();  // Gives the lock back.
+  checkpoints.reset();  // releases the lock
   begin(2);
   checkpoints->save(40);
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{20, 40});

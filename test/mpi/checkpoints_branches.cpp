@@ -1,4 +1,4 @@
-// Local folders with checkpoints of other runs and of branches that were abandoned; and copies that are bad.
+// Local folders with checkpoints of other runs or of abandoned branches, and with damaged copies.
 #include <mpi.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool any_contains(const std::vector<std::string>& texts, const std::string& part
   return std::ranges::any_of(texts, [&](const std::string& text) { return contains(text, part); });
 }
 
-// Writes the values to the local folder; the job ends before the folder of all ranks has them.
+// Writes the values to the local folder only: the job ends before the folder of all ranks has them.
 void stage_and_end(const CheckpointSettings& settings, std::uint64_t step, float value) {
   SteppedTable table(settings);
   table.set(value);
@@ -59,7 +59,7 @@ void damage_values(const std::string& step) {
     for (const auto& entry : fs::directory_iterator(step)) {
       if (entry.path().extension() != ".shards") continue;
       std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
-      file.seekp(100);  // In the block.
+      file.seekp(100);  // inside the block
       file.put('\x7f');
     }
   });
@@ -73,7 +73,7 @@ TEST_CASE("Checkpoints of another run in the local folder are not taken") {
   const CheckpointSettings first{.folder = folder.path() + "/run-1", .local_folder = local};
   const CheckpointSettings second{.folder = folder.path() + "/run-2", .local_folder = local};
   save_and_end(second, 3);
-  save_and_end(first, 9);  // The local folder has it, and nothing else.
+  save_and_end(first, 9);  // The local folder contains only this checkpoint.
   {
     SteppedTable table(second);
     const LoadedCheckpoint loaded = table.checkpoints().load();
@@ -81,7 +81,7 @@ TEST_CASE("Checkpoints of another run in the local folder are not taken") {
     CHECK(any_contains(loaded.problems, "step-9: is of another run"));
     table.expect_values(3);
   }
-  // The folder of the run was removed, to start anew.
+  // The folder of the run was removed, to start again.
   on_rank_0([&] { fs::remove_all(first.folder); });
   SteppedTable table(first);
   check_error(Reason::missing, "is of another run", [&] { table.checkpoints().load(); });
@@ -111,7 +111,7 @@ TEST_CASE("A branch that a later job has abandoned is not taken, and what is new
     table.expect_values(9);
     CHECK(any_contains(loaded.problems, "was abandoned: step 9"));
   }
-  // One of the same step, which only the hosts have.
+  // Only the hosts have this checkpoint, of the same step.
   stage_and_end(settings, 9, 90);
   SteppedTable table(settings);
   const LoadedCheckpoint loaded = table.checkpoints().load();
@@ -196,7 +196,7 @@ TEST_CASE("A newest checkpoint that the disk refuses is not replaced by an older
     SteppedTable table(settings);
     check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
   }
-  // They have this one, or a newer one.
+  // The hosts have this checkpoint, or a newer one.
   const auto loads = [&](const CheckpointSettings& hosts, std::uint64_t step) {
     SteppedTable table(hosts);
     const LoadedCheckpoint loaded = table.checkpoints().load();
@@ -207,7 +207,7 @@ TEST_CASE("A newest checkpoint that the disk refuses is not replaced by an older
   loads(other_hosts, 5);
   stage_and_end(settings, 6, 6);
   loads(settings, 6);
-  // Another one under the same step.
+  // Another checkpoint with the same step.
   stage_and_end(settings, 5, 50);
   SteppedTable table(settings);
   check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
@@ -256,7 +256,7 @@ TEST_CASE("Tables that do not fit, and a length function that throws anything") 
       });
       checkpoints.save(1);
       checkpoints.save(2);
-      // Of another step there is no more hope.
+      // No other step can help.
       Checkpoints others(server, {.folder = folder.path()});
       others.add(table, "none");
       const std::string text = thrown_text<CheckpointError>([&] { others.load(); });

@@ -1,4 +1,4 @@
-// What lapse-checkpoint makes of arrays is loaded as if it had been saved.
+// Checkpoints that lapse-checkpoint makes from arrays load like saved ones.
 #include <mpi.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Tables {
             {.name = "dense", .keys = kKeys, .length = kLength, .update_rule = UpdateRule::adagrad()})),
         sparse(server.create_table<std::int64_t>({.name = "sparse", .sparse = true, .length = 2})) {}
 
-  // Of one rank; the values then.
+  // Called on one rank: pushes, and returns the values.
   std::vector<double> push(Worker& worker, float update) const {
     const std::vector<Key> keys = key_range(0, kKeys);
     worker.push(dense, keys, std::vector<float>(kKeys * kLength, update)).wait();
@@ -44,7 +44,7 @@ struct Tables {
   Table<std::int64_t> sparse;
 };
 
-// One table of the checkpoint to arrays, and from there to a folder of its own.
+// Converts one table of the checkpoint to arrays, and the arrays to a checkpoint in another folder.
 void convert(const std::string& folder, const std::string& table, bool has_state, bool has_keys) {
   const CheckpointFolder source(folder);
   const std::string prefix = folder + "/" + table;
@@ -64,7 +64,7 @@ void convert(const std::string& folder, const std::string& table, bool has_state
   apps::convert_from_arrays(CheckpointFolder(prefix), from);
 }
 
-// Loads the one table of a folder; `is_right` of the values of both behind one more update.
+// Loads the one table in a folder. `is_right` checks the values of both tables after one more update.
 void expect_loaded(const std::string& folder, const std::function<void(Checkpoints&, const Tables&)>& add,
                    const std::function<bool(std::span<const double>)>& is_right) {
   ParameterServer server(MPI_COMM_WORLD);

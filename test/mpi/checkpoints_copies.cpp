@@ -1,4 +1,4 @@
-// Checkpoints of tables whose values have copies on several domains.
+// Checkpoints of tables whose values have replicas in several domains.
 #include <mpi.h>
 
 #include <vector>
@@ -14,7 +14,7 @@ TEST_CASE("Copies are merged before they are saved, and refreshed after loading"
   for (const adapm::Technique technique :
        {adapm::Technique::full_replication, adapm::Technique::adaptive, adapm::Technique::relocation_only}) {
     for (const bool sparse : {false, true}) {
-      if (sparse && technique == adapm::Technique::full_replication) continue;  // It needs to know the keys.
+      if (sparse && technique == adapm::Technique::full_replication) continue;  // needs a list of keys
       const SharedFolder folder;
       adapm::ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
       const auto table = manager.create_table<std::int64_t>(copied_table(sparse, 60, manager.ranks()));

@@ -1,5 +1,5 @@
-// Files of the newest checkpoint that are cut off, changed, exchanged or gone: the error says so on every
-// rank, and the one before is found.
+// Files of the newest checkpoint are truncated, changed, exchanged or missing: the error says so on every
+// rank, and the previous checkpoint is found.
 #include <mpi.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ void change_byte(const std::string& path, std::uintmax_t at) {
   file.put(byte);
 }
 
-// What is done to step 2, by its file of values and its manifest; `older`: those of step 1.
+// Damages step 2, given its file of values and its manifest. `older`: those of step 1.
 struct Files {
   std::string values;
   std::string manifest;
@@ -99,13 +99,13 @@ TEST_CASE("A newest checkpoint with damaged files is refused, and the one before
     const LoadedCheckpoint loaded = table.checkpoints().load();
     CHECK(loaded.step == 1);
     table.expect_values(1);
-    // Without a manifest there never was one.
+    // Without a manifest, step 2 is no checkpoint.
     const bool is_listed = damage.name != "no manifest";
     REQUIRE(loaded.problems.size() == (is_listed ? 1 : 0));
     if (is_listed) CHECK(contains(loaded.problems[0], damage.part));
     check_error(damage.reason, damage.part, [&] { table.checkpoints().load({.step = 2}); });
     check_error(damage.reason, "step 1 can be loaded", [&] { table.checkpoints().load({.step = 2}); });
-    // It is replaced: the next save needs nothing of it.
+    // The next save replaces it, and needs none of its files.
     MPI_Barrier(MPI_COMM_WORLD);
   }
   table.save(2);

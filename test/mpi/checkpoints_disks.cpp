@@ -1,5 +1,5 @@
-// Disks that are full or become so, and that cannot be written to. On a small file system of its own, which
-// the environment variable LAPSE_TEST_DISK names (checkpoints_disks.sh).
+// Disks that are full, become full, or are read-only. Uses a small file system, which the environment
+// variable LAPSE_TEST_DISK names (checkpoints_disks.sh).
 #include <mpi.h>
 #include <sys/mount.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kKeys = 30'000;  // a checkpoint has some 400 KB
+constexpr std::uint64_t kKeys = 30'000;  // a checkpoint has about 400 KB
 
 std::string disk() {
   const char* const path = std::getenv("LAPSE_TEST_DISK");
@@ -33,7 +33,7 @@ std::string disk() {
   return path;
 }
 
-// Fills the disk, but for some bytes.
+// Fills the disk except for the given number of bytes.
 class Filler {
  public:
   explicit Filler(const SteppedTable& table, std::uintmax_t left = 0) : is_mine_(table.is_last_rank()) {
@@ -102,7 +102,7 @@ TEST_CASE("A disk that becomes full in the middle of a save in the background") 
   table.checkpoints().save_async(2);
   while (!table.checkpoints().done()) std::this_thread::yield();
   {
-    // Values are on the disk; the manifest has no room.
+    // The values fit on the disk; the manifest does not.
     const Filler filler(table);
     check_error(Reason::no_space, "manifest.json.tmp", [&] { table.checkpoints().finish(); });
     CHECK(all_files(folder) == before);

@@ -1,4 +1,4 @@
-// What a rank cannot write or read ends as the same error on every rank, and the server goes on.
+// Files that one rank cannot write or read cause the same error on every rank, and the server continues.
 #include <mpi.h>
 
 #include <fstream>
@@ -60,7 +60,7 @@ TEST_CASE("A save in the background has the values of its call, and exists when 
   table.checkpoints().finish();
   for (const std::uint64_t step : {1, 2}) {
     table.set(static_cast<float>(step));
-    // That of step 1 is finished by the next call.
+    // The next call finishes the save of step 1.
     table.checkpoints().save_async(step);
     table.set(10);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -75,7 +75,7 @@ TEST_CASE("A save in the background has the values of its call, and exists when 
     table.checkpoints().load({.step = step});
     table.expect_values(static_cast<float>(step));
   }
-  // Loading finishes, too.
+  // Loading also finishes the save.
   table.checkpoints().save_async(3);
   CHECK(table.checkpoints().load().step == 3);
 }

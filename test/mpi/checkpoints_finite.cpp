@@ -1,4 +1,4 @@
-// Checkpoints with numbers that are not finite take the place of no healthy one.
+// Checkpoints with non-finite numbers never replace healthy ones.
 #include <mpi.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using Steps = std::vector<std::uint64_t>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Step 3 and those from 6 on have diverged.
+// Step 3 and the steps from 6 on have diverged.
 void save_diverging(SteppedTable& table, const Steps& steps) {
   for (const std::uint64_t step : steps) {
     table.set(step == 3 || step >= 6 ? (step % 2 == 0 ? kInfinity : -std::nanf(""))
@@ -45,7 +45,7 @@ TEST_CASE("A training that diverges rotates no healthy checkpoint out") {
       CHECK(all.steps() == Steps{1, 2, 3});
       CHECK(all.manifest(2).not_finite() == 0);
       CHECK(all.manifest(3).not_finite() == 100);
-      // Others are counted with all, and healthy ones among themselves.
+      // Diverged checkpoints count among all checkpoints; healthy ones are also counted separately.
       save_diverging(table, {4, 5, 6, 7, 8});
       CHECK(all.steps() == Steps{4, 5, 7, 8});
     }
@@ -57,7 +57,7 @@ TEST_CASE("A training that diverges rotates no healthy checkpoint out") {
       REQUIRE_FALSE(loaded.problems.empty());
       CHECK(contains(loaded.problems[0], "not finite"));
       table.expect_values(5);
-      // A load by its step has it.
+      // It can be loaded by its step.
       CHECK(table.checkpoints().load({.step = 8}).not_finite == 100);
     }
   }

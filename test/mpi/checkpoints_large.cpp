@@ -1,4 +1,4 @@
-// Checkpoints of many files, and with much content of the application.
+// Checkpoints with many files, and with large application data.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -26,7 +26,7 @@ std::string table_name(std::uint64_t table) {
   return "table " + std::to_string(table);
 }
 
-// As 40 ranks would, which write a file each: a key of each table.
+// Writes the checkpoint of 40 ranks with one file each: each file has one key of each table.
 void write_checkpoint_of_many(const CheckpointFolder& folder, Manifest manifest) {
   manifest.checkpoint = new_checkpoint_number();
   manifest.ranks = kFiles;
@@ -50,7 +50,7 @@ void write_checkpoint_of_many(const CheckpointFolder& folder, Manifest manifest)
   folder.commit(manifest);
 }
 
-// Of this process, beyond those that are open.
+// Limits the files that this process may open in addition to those that are open.
 class OpenFileLimit {
  public:
   explicit OpenFileLimit(rlim_t more) {
@@ -83,7 +83,7 @@ TEST_CASE("Few ranks load what many have saved with few files open") {
     checkpoints.add(tables.back());
   }
   checkpoints.save(1);
-  checkpoints.load();  // Nothing is removed in the background any more.
+  checkpoints.load();  // Waits for the removal of old checkpoints in the background.
   if (server.rank() == Rank(0)) {
     Manifest manifest = written.manifest(1);
     manifest.step = 2;
@@ -129,7 +129,7 @@ TEST_CASE("Content of the application of any size reaches all ranks from the hos
     SteppedTable table(is_near ? settings : CheckpointSettings{.folder = folder.path()});
     const LoadedCheckpoint loaded = table.checkpoints().load();
     CHECK(loaded.step == 1);
-    CHECK(loaded.problems.empty());  // The hosts had it.
+    CHECK(loaded.problems.empty());  // The hosts have the checkpoint.
     CHECK((loaded.global == blob(-1, kGlobalBytes)));
     const auto ranks = static_cast<std::size_t>(table.server().ranks());
     REQUIRE(loaded.per_worker.size() == 2 * ranks);

@@ -1,4 +1,4 @@
-// What attempts have left, and which checkpoints stay.
+// Files that failed attempts have left, and which checkpoints are kept.
 #include <mpi.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -45,7 +45,8 @@ std::vector<std::string> shards_in(const std::string& path) {
   return files;
 }
 
-// The names that appear in a folder by a renaming, and those that go, in their order; on one rank.
+// Records the names that appear in a folder by renaming, and the names that are removed, in order. Used on
+// one rank.
 class FolderWatch {
  public:
   explicit FolderWatch(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -81,7 +82,7 @@ TEST_CASE("A local folder says what was copied when nothing else is in it") {
   const std::string local = folder.path() + "-local";
   SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local});
   table.save(1);
-  table.checkpoints().load();  // Everything is removed.
+  table.checkpoints().load();  // waits until all removals have ended
   std::optional<FolderWatch> watch;
   MPI_Barrier(MPI_COMM_WORLD);
   if (table.is_last_rank()) watch.emplace(local);
@@ -96,7 +97,7 @@ TEST_CASE("Files of attempts that failed do not stay on the hosts") {
   const SharedFolder folder;
   const std::string local = folder.path() + "-local";
   SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local}, 10'000);
-  if (table.is_last_rank()) {  // Of a rank that was killed.
+  if (table.is_last_rank()) {  // left by a rank that was killed
     fs::create_directories(local + "/step-5");
     std::ofstream(local + "/step-5/0000000000000007-r0.shards") << "a part";
   }
@@ -117,7 +118,7 @@ TEST_CASE("Files of attempts that failed do not stay on the hosts") {
     }
     CHECK(files_of_checkpoints(local) == 0);
   }
-  // Before the files of a further attempt are written.
+  // They are removed before the files of the next attempt are written.
   table.checkpoints().save(1);
   table.checkpoints().finish();
   const std::size_t files = 2 * static_cast<std::size_t>(table.server().ranks());
@@ -154,7 +155,7 @@ TEST_CASE("A manifest that cannot be removed does not keep older checkpoints") {
   table.save(4);
   CHECK(checkpoints.steps() == std::vector<std::uint64_t>{2, 3, 4});
   table.checkpoints().load({.step = 3});
-  CHECK(!shards_in(checkpoints.step_path(2)).empty());  // It may be whole.
+  CHECK(!shards_in(checkpoints.step_path(2)).empty());  // It may be complete.
   CHECK(!fs::exists(checkpoints.step_path(1)));
 }
 
@@ -191,7 +192,7 @@ TEST_CASE("Broken checkpoints and those of an abandoned branch do not count amon
   }
   const CheckpointSettings two{.folder = folder.path(), .keep = 2};
   {
-    SteppedTable table(two);  // Does not load: 9 and 10 are no branch, but broken.
+    SteppedTable table(two);  // It does not load: 9 and 10 are damaged, not a branch.
     table.save(11);
     CHECK(checkpoints.steps() == std::vector<std::uint64_t>{8, 9, 10, 11});
     CHECK(table.checkpoints().load({.step = 8}).step == 8);
@@ -209,7 +210,7 @@ TEST_CASE("A folder that is removed while a job runs is made anew with its lock"
   SteppedTable table({.folder = folder.path(), .local_folder = local});
   Checkpoints& checkpoints = table.checkpoints();
   const bool is_first_rank = table.server().rank() == Rank(0);
-  // By rank 0 alone, between the calls of all.
+  // Called on rank 0 only, between collective calls.
   const auto alone = [&](auto&& f) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (is_first_rank) f();
@@ -246,7 +247,7 @@ TEST_CASE("A folder that is removed while a job runs is made anew with its lock"
   expect_lock();
   CHECK(checkpoints.load().step == 3);
 
-  // While the files are written; without them there is no checkpoint.
+  // Before the files are written: without files there is no checkpoint.
   table.save(4);
   alone([&] {
     fs::remove(folder.path() + "/lock");

@@ -1,4 +1,4 @@
-// Checkpoints that are written to a folder of the host first.
+// Checkpoints that are first written to a folder of the host.
 #include <mpi.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ CheckpointSettings settings_of(const SharedFolder& folder) {
   return {.folder = folder.path(), .local_folder = folder.path() + "-local", .keep = 2};
 }
 
-// One on each rank; ends as an application that stops at any time.
+// A job with one worker per rank, which may end at any time.
 class LocalJob {
  public:
   explicit LocalJob(const SharedFolder& folder, MPI_Comm communicator = MPI_COMM_WORLD)
@@ -94,7 +94,7 @@ TEST_CASE("A job that ends before the files are copied leaves its checkpoint on 
     CHECK(loaded.per_worker[2 * ranks - 2] == std::to_string(ranks - 1));
     CHECK(loaded.clocks.back() == Clock(static_cast<std::int64_t>(ranks) - 1));
     CHECK(job.values() == second);
-    // An older one by its step, from the folder of all ranks; and what neither has.
+    // An older checkpoint is loaded by its step from the folder of all ranks; step 7 is in neither folder.
     CHECK(job.checkpoints().load({.step = 1}).step == 1);
     CHECK(job.values() == first);
     CHECK(contains(thrown_text<CheckpointError>([&] { job.checkpoints().load({.step = 7}); }), "step-7"));
@@ -139,7 +139,7 @@ TEST_CASE("What has been copied stays in both folders, the newest alone on the h
   written.check(written.manifest(3), CheckpointFolder::Check::contents);
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  // Of each rank its part and the manifest of it.
+  // Each rank has its part and the part's manifest.
   CHECK(files_below(folder.path() + "-local") == 2 * static_cast<std::size_t>(ranks));
   LocalJob job(folder);
   CHECK(job.checkpoints().load().step == 3);

@@ -1,4 +1,4 @@
-// Which checkpoint is the newest, which stay, and what becomes of those in local folders.
+// Which checkpoint is the newest, which are kept, and what happens to those in local folders.
 #include <mpi.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ CheckpointSettings with_local(const SharedFolder& folder, const std::string& run
   return {.folder = folder.path() + run, .local_folder = folder.path() + "-local", .keep = 2};
 }
 
-// On one rank, when all have come; they go on when it is done.
+// Runs f on one rank, after all ranks have arrived. They continue when it has returned.
 void by_one_rank(const std::function<void()>& f) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -45,7 +45,7 @@ void save_all(const CheckpointSettings& settings, const Steps& steps) {
   table.checkpoints().finish();
 }
 
-// The job ends when the hosts have the checkpoint, and the folder of all ranks does not.
+// The job ends when only the hosts have the checkpoint, and the folder of all ranks does not.
 void stage_on_hosts(const CheckpointSettings& settings, std::uint64_t step) {
   SteppedTable table(settings);
   table.set(static_cast<float>(step));
@@ -54,7 +54,7 @@ void stage_on_hosts(const CheckpointSettings& settings, std::uint64_t step) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// The steps of which there is a file of values.
+// The steps with a file of values.
 Steps steps_with_values(const std::string& path) {
   Steps steps;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -97,7 +97,7 @@ TEST_CASE("The newest is what was saved last, also with a smaller step") {
     CHECK(loaded.step == 4);
     CHECK(!loaded.only_local);
   }
-  // What the hosts alone have is newer, too.
+  // A checkpoint that only the hosts have is newer, too.
   stage_on_hosts(with_local(folder), 3);
   SteppedTable table(with_local(folder));
   const LoadedCheckpoint loaded = table.checkpoints().load();
@@ -126,7 +126,7 @@ TEST_CASE("A checkpoint that was passed over stays until so many newer ones are 
   for (const bool asked : {false, true}) {
     by_one_rank([&] { fs::remove_all(folder.path()); });
     save_all(two, {1, 2, 3});
-    hide(true);  // As one host may see it for a while.
+    hide(true);  // one host may see this for some time
     SteppedTable table(two);
     const LoadedCheckpoint loaded =
         asked ? table.checkpoints().load({.step = 2, .is_fallback = true}) : table.checkpoints().load();
@@ -188,7 +188,7 @@ TEST_CASE("A local folder with what another run alone has there is refused") {
     }
   }
   CHECK(steps_with_values(folder.path() + "-local") == Steps{1, 2});
-  // Where the disk refuses to say of which run the part is; and the folder of all ranks is loaded.
+  // The disk does not allow reading the run of this part; the folder of all ranks is loaded.
   const std::string part_1 = folder.path() + "-local/step-1/0000000000000001-r0.part.json";
   by_one_rank([&] { fs::create_symlink(part_1, part_1); });
   {
@@ -203,7 +203,7 @@ TEST_CASE("A local folder with what another run alone has there is refused") {
     table.save(2);
     table.checkpoints().finish();
   }
-  // Where the folder of the run has everything, the local folder serves the next run.
+  // If the folder of the run has all checkpoints, the next run may use the local folder.
   save_all(with_local(folder, "/run-2"), {7});
   CHECK(steps_with_values(folder.path() + "-local") == Steps{7});
 }
@@ -215,14 +215,14 @@ TEST_CASE("Parts in a local folder stay until there is something newer") {
   save_all(settings, {1});
   stage_on_hosts(settings, 2);
   {
-    // Step 2 takes its place, and 3 has room.
+    // Step 2 replaces step 1, so that step 3 fits.
     SteppedTable table(settings);
     CHECK(table.checkpoints().load().step == 2);
     table.checkpoints().save_async(3);
     while (!table.checkpoints().staged()) std::this_thread::yield();
     CHECK(steps_with_values(local) == Steps{2, 3});
   }
-  // Of step 3 a part is lost; the next job neither takes it nor removes the others before it has saved.
+  // A part of step 3 is lost. The next job does not load it, and keeps the other steps until it has saved.
   by_one_rank([&] {
     for (const auto& entry : fs::directory_iterator(local + "/step-3"))
       if (contains(entry.path().string(), "-r0.part")) std::ofstream(entry.path()) << "damaged";
@@ -242,7 +242,7 @@ TEST_CASE("Parts in a local folder stay until there is something newer") {
 TEST_CASE("Where values of a newer checkpoint on the hosts are bad, the one of all ranks is loaded") {
   const SharedFolder folder;
   const CheckpointSettings settings = with_local(folder);
-  constexpr std::size_t kLength = 64;  // so that there are many blocks
+  constexpr std::size_t kLength = 64;  // long values, for many blocks
   const std::vector<Key> few = key_range(0, 1000);
   const std::vector<Key> many = key_range(0, 4000);
   const auto in_job = [&](const auto& f) {
@@ -279,7 +279,7 @@ TEST_CASE("Where values of a newer checkpoint on the hosts are bad, the one of a
   });
   by_one_rank([&] {
     for (const fs::path& path : value_files(settings.local_folder + "/step-2")) {
-      // In the last block: the index and the trailer have less than two pages.
+      // In the last block: the index and the trailer take less than two pages.
       std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
       file.seekp(-3L * 4096, std::ios::end);
       file.put('\x7f');

@@ -1,6 +1,6 @@
 #!/bin/bash
-# checkpoints_order.sh <checkpoint_order.py> <checkpoints_program> <launcher...>: the order in which checkpoints of several
-# ranks reach the disk, with one file of the host and in folders of many files.
+# checkpoints_order.sh <checkpoint_order.py> <checkpoints_program> <launcher...>: checks the order in which
+# checkpoints of several ranks reach the disk, with one file per host and in folders of many files.
 set -eu
 check=$1
 program=$2

@@ -1,4 +1,4 @@
-// Parts of checkpoints, and values that become others.
+// Loading parts of checkpoints, and converting their values.
 #include <mpi.h>
 
 #include <limits>
@@ -42,7 +42,7 @@ void push_all(ParameterServer& server, const Table<T>& table, const std::vector<
   });
 }
 
-// The text of the CheckpointError with reason mismatch.
+// The message of the CheckpointError with reason mismatch.
 template <class F>
 std::string mismatch(F&& f) {
   try {
@@ -107,7 +107,7 @@ TEST_CASE("A range of keys is loaded, other keys stay, and little else is read")
   const std::vector<std::int64_t> numbers = all_values(server, sparse, few);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     REQUIRE(numbers[i] == (few[i / 2].value() >= middle ? 1 : 2));
-  // One key.
+  // a single key
   push();
   checkpoints.load({.tables = {{.table = "dense", .first_key = 7, .last_key = 7},
                                {.table = "other", .first_key = 4, .last_key = 4}}});
@@ -160,7 +160,7 @@ TEST_CASE("Values without state begin anew, also with another rule") {
 
 TEST_CASE("Elements are converted where that is asked for and possible") {
   const SharedFolder folder;
-  const FloatingPointTraps traps;  // What cannot be converted is refused, not tried.
+  const FloatingPointTraps traps;  // Impossible conversions are refused, not tried.
   ParameterServer server(MPI_COMM_WORLD);
   const auto floats = server.create_table<float>(
       {.name = "floats", .keys = 50, .length = 2, .update_rule = UpdateRule::adagrad()});
@@ -187,7 +187,7 @@ TEST_CASE("Elements are converted where that is asked for and possible") {
   const std::vector<TableLoad> both{{.table = "floats", .convert = true},
                                     {.table = "longs", .convert = true}};
   checkpoints.load({.step = 1, .tables = both});
-  // With the state.
+  // with the optimizer state
   push_all(server, floats, keys, 0.5F);
   push_all(server, doubles, keys, 0.5);
   const auto expected = all_values(server, floats, keys);
@@ -199,7 +199,7 @@ TEST_CASE("Elements are converted where that is asked for and possible") {
   CHECK(contains(mismatch([&] { checkpoints.load({.step = 2, .tables = both}); }),
                  "key 33 of table 'longs' has the element -2147483649, which is no int32"));
 
-  // And back; what a float cannot be is refused, but not what is infinite.
+  // Converts back. A double beyond the range of float is refused, an infinite one is not.
   set_all(server, doubles, {Key(4), Key(5)}, {1e39, 1, std::numeric_limits<double>::infinity(), 2});
   checkpoints.save(3);
   Checkpoints back(server, {.folder = folder.path()});
@@ -211,7 +211,7 @@ TEST_CASE("Elements are converted where that is asked for and possible") {
   const auto again = all_values(server, floats, {Key(5)});
   if (server.rank() == Rank(0)) CHECK(again == std::vector<float>{std::numeric_limits<float>::infinity(), 2});
 
-  // Numbers do not become fractions.
+  // Integers are not converted to floating-point numbers.
   Checkpoints wrong(server, {.folder = folder.path()});
   wrong.add(server.create_table<float>({.name = "wrong", .sparse = true}), "longs");
   CHECK(contains(mismatch([&] { wrong.load({.step = 1, .tables = {both[1]}}); }),

@@ -1,6 +1,6 @@
-// Loads the newest checkpoint of a folder, if there is one, and saves further ones, until it is killed or has
-// saved so many. Every value is the number of its step. With a local folder, in which %h is the name of the
-// host, the last one is only there.
+// Loads the newest checkpoint of a folder, if there is one, and saves more of them, until it is killed or has
+// saved step LAST_STEP. Every value is the number of its step. With a local folder, in which %h stands for
+// the name of the host, the last checkpoint is only there.
 //   checkpoints_program FOLDER LAST_STEP [LOCAL_FOLDER]
 #include <mpi.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ void run(const std::string& folder, std::uint64_t last_step, const std::string& 
   checkpoints.add(table);
   checkpoints.add(sparse);
   const std::vector<Key> keys = key_range(0, kKeys);
-  // What is there does not change before the first save.
+  // Nothing in the folder changes before the first save.
   const bool begun = !CheckpointFolder(folder).steps().empty();
   std::uint64_t step = 0;
   if (begun) {

@@ -1,12 +1,13 @@
 #!/bin/bash
-# checkpoints_program.sh <checkpoints_program> <lapse-checkpoint> <launcher...>: kills a rank while it saves, again and
-# again: what was saved stays whole, and the next run goes on from there. Prints what is wrong and exits with 1.
+# checkpoints_program.sh <checkpoints_program> <lapse-checkpoint> <launcher...>: repeatedly kills a rank
+# during a save. Saved checkpoints must stay complete, and the next run must continue from the newest. Prints
+# errors and exits with 1.
 set -u
 program=$1
 tool=$2
 shift 2
 launcher=("$@")
-export OMPI_MCA_odls_base_sigkill_timeout=0  # mpirun waits for nothing behind ranks that have ended
+export OMPI_MCA_odls_base_sigkill_timeout=0  # mpirun does not wait after its ranks have ended
 directory=$(mktemp -d)
 folder=$directory/checkpoints
 trap 'rm -rf "$directory"' EXIT
@@ -19,7 +20,7 @@ fail() {
   exit 1
 }
 
-# Reads lines of the program; sets `step` to the last step that was saved and `processes`.
+# Reads lines of the program. Sets `step` to the last step that was saved, and `processes`.
 saved() {  # <line>
   case $1 in
     process*) processes+=("${1#process }") ;;
@@ -30,7 +31,7 @@ saved() {  # <line>
   esac
 }
 
-# Whether a process runs, or still has files open.
+# Whether a process still runs or has open files.
 runs() {
   [[ -r /proc/$1/stat ]] && [[ $(cut --delimiter=' ' --fields=3 "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX]$ ]]
 }
@@ -47,7 +48,7 @@ for ((kill = 0; kill < kills; ++kill)); do
     [[ $step -ge $((first + 2)) ]] && break
   done
   [[ $step -ge $((first + 2)) ]] || fail "the program ended after step $step"
-  # Some milliseconds later, at another moment of a save each time.
+  # Some milliseconds later, at a different moment of a save each time.
   milliseconds=$((RANDOM % 30 + 1))
   while read -r -t "0.0$(printf '%02d' $milliseconds)" line <&3; do
     saved "$line"
@@ -58,7 +59,7 @@ for ((kill = 0; kill < kills; ++kill)); do
   while read -r line <&3; do saved "$line"; done
   exec 3<&-
   wait "$job" && fail "the job did not notice that a rank was killed"
-  # The launcher may end before the other ranks.
+  # The launcher may end before the other ranks do.
   exec 4<>"$directory/lines"
   for process in "${processes[@]}"; do
     while runs "$process"; do read -r -t 0.01 line <&4; done
@@ -66,12 +67,12 @@ for ((kill = 0; kill < kills; ++kill)); do
   exec 4<&-
   "$tool" verify "$folder" >"$directory/out" 2>&1 || fail "a checkpoint is not whole: $(cat "$directory/out")"
   newest=$(sed -n '$s/^step \([0-9]*\):.*/\1/p' "$directory/out")
-  # The launcher may have lost the last lines of the job.
+  # The launcher may lose the last lines of the job.
   [[ $newest -ge $step ]] || fail "step $step was saved and is not there: $(cat "$directory/out")"
   step=$newest
 done
 
-# The files of killed attempts are removed by the next save.
+# The next save removes the files of killed attempts.
 last=$((step + 2))
 "${launcher[@]}" "$program" "$folder" "$last" >"$directory/out" 2>"$directory/err" || fail "the last run failed"
 grep -q "^saved $last$" "$directory/out" || fail "the last run did not save step $last: $(cat "$directory/out")"

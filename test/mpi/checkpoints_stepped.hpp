@@ -1,4 +1,4 @@
-// Checkpoints whose values say of which they are, and how their errors are checked.
+// Checkpoints whose values identify their step, and checks of their errors.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace lapse::test {
 
-// A server with one table, whose values are its checkpoint's step.
+// A server with one table. All values equal the step of the checkpoint.
 class SteppedTable {
  public:
   explicit SteppedTable(const std::string& folder, std::uint64_t keys = 100)
@@ -56,7 +56,7 @@ class SteppedTable {
   Checkpoints checkpoints_;
 };
 
-// Every rank must end with it: the text, too.
+// Every rank must throw the error, with the same message.
 inline void check_error(CheckpointError::Reason reason, const std::string& part,
                         const std::function<void()>& f) {
   std::optional<CheckpointError::Reason> thrown;

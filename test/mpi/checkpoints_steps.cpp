@@ -1,4 +1,4 @@
-// Steps of a checkpoint, which every rank takes or none.
+// Steps of a checkpoint, which either all ranks complete or none.
 #include <mpi.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ TEST_CASE("while a step takes long on one rank, all of them know that they live"
   const auto begin = server.last_work();
   int meetings = 0;
   const std::vector<std::int32_t> all = agreement.exchange([&] {
-    // Ends only when ranks meet while it lasts.
+    // Ends only if ranks meet while it runs.
     if (server.rank() == slow) {
       for (auto last = begin; meetings < 2; ++meetings) {
         while (server.last_work() == last) std::this_thread::yield();
@@ -55,7 +55,7 @@ TEST_CASE("a slow step that fails on one rank fails on all") {
     CHECK(error.file() == "some file");
     CHECK(error.problem() == "some problem (on rank " + std::to_string(slow.value()) + ")");
   }
-  // The server goes on.
+  // The server continues.
   CHECK(agreement.exchange([] { return 1; }).size() == static_cast<std::size_t>(server.ranks()));
   server.close();
 }

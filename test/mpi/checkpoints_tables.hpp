@@ -16,7 +16,7 @@
 
 namespace lapse::test {
 
-// Collective over all ranks of MPI_COMM_WORLD. A folder of its own, removed with all it holds.
+// Collective over all ranks of MPI_COMM_WORLD. A temporary folder, removed with its contents.
 class SharedFolder {
  public:
   SharedFolder() {
@@ -38,7 +38,7 @@ class SharedFolder {
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;
 
-  // Where checkpoints are kept; the first save makes it.
+  // The folder of the checkpoints. The first save makes it.
   std::string path() const { return path_ + "/checkpoints"; }
 
  private:
@@ -77,7 +77,7 @@ struct SavedTables {
     checkpoints.add(long_rows);
   }
 
-  // Every worker pushes to every key, with a value that depends on the key and the element.
+  // Every worker pushes to every key. The update depends on the key and the element.
   void push_to_all(Worker& worker, std::int64_t what) const {
     push(worker, factors, key_range(0, factors.keys()), what);
     push(worker, counts, key_range(0, counts.keys()), what);
@@ -146,8 +146,8 @@ struct SavedTables {
   }
 };
 
-// Collective over the ranks of the server. The values that worker 0 of all sees, after one push of its own to
-// every key where `pushed` says so: equal values and states give equal values then. On rank 0; else empty.
+// Collective over the ranks of the server. Returns, on rank 0, the values that worker 0 pulls, with `pushed`
+// after one push of its own to every key; empty on other ranks. Equal values and states give equal results.
 inline std::vector<double> observed_values(ParameterServer& server, const SavedTables& tables, bool pushed) {
   std::vector<double> values;
   server.run_workers(1, [&](Worker& worker) {

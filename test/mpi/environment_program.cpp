@@ -1,5 +1,6 @@
-// Servers in environments that the main function of the tests does not make: variables of Slurm and of module
-// files, a plain MPI_Init, and MPI that has ended. environment_program.sh checks what the ranks write.
+// Servers in environments that the main function of the tests does not set up: variables of Slurm and of
+// module files, a plain MPI_Init, and MPI after MPI_Finalize. environment_program.sh checks what the ranks
+// print.
 #include <mpi.h>
 
 #include <cstdio>
@@ -42,8 +43,7 @@ bool is_rank_0() {
   return rank == 0;
 }
 
-// The file is that of rank 0, and what is wrong with it is an error of all ranks. It exists on rank 0 alone,
-// as far as the others can see.
+// The file belongs to rank 0, and its errors are reported on all ranks. To the other ranks it does not exist.
 void use_file(const std::string& path) {
   setenv("LAPSE_OPTIONS_FILE", is_rank_0() ? path.c_str() : "/nothing", 1);
   ParameterServer server(MPI_COMM_WORLD);
@@ -60,7 +60,7 @@ void use_file(const std::string& path) {
   throw std::runtime_error("a missing file of options is no error");
 }
 
-// Servers of all ranks and of this rank alone.
+// Servers of all ranks and of this rank only.
 void servers() {
   initialise();
   if (const char* const path = std::getenv("LAPSE_OPTIONS_FILE")) use_file(path);
@@ -75,7 +75,7 @@ void servers() {
   MPI_Finalize();
 }
 
-// The application knows nothing of thread levels.
+// The application does not ask for a thread level.
 void plain_init() {
   MPI_Init(nullptr, nullptr);
   {
@@ -98,7 +98,7 @@ void expect_state_error(const std::string& call, int rank, const std::function<v
   throw std::runtime_error("no MpiStateError of " + call);
 }
 
-// Another copy of the library in this process has a lock of MPI calls that is laid out differently.
+// Another version of the library in this process has a lock of MPI calls with a different layout.
 void refuse_other_lock() {
   int code = 0;
   MPI_Add_error_class(&code);
@@ -113,7 +113,7 @@ void refuse_other_lock() {
   MPI_Add_error_string(code, "an error of the application");
 }
 
-// Every call that could reach MPI, after MPI_Finalize.
+// Makes every call that could reach MPI, after MPI_Finalize.
 void after_finalize() {
   initialise();
   refuse_other_lock();

@@ -1,6 +1,6 @@
 #!/bin/bash
-# environment_program.sh <case> <program> <launcher...>: runs the program on the launcher's two ranks, or on one, in the
-# environment of the case; passes when it ends as it should and writes what it should, and nothing else.
+# environment_program.sh <case> <program> <launcher...>: runs the program on the launcher's two ranks, or on
+# one, in the environment of the case. Passes if it ends as expected and prints exactly the expected lines.
 #   variables         variables of module files, and others that belong to no option
 #   slurm_parts       servers on MPI_COMM_SELF in a job of two Slurm tasks
 #   slurm_alone       two Slurm tasks of which each is an MPI job of its own
@@ -14,7 +14,7 @@ case=$1
 program=$2
 shift 2
 launcher=("$@")
-export UCX_LOG_LEVEL=error  # Below MPICH: it warns of what was in flight when MPI ended.
+export UCX_LOG_LEVEL=error  # UCX, which MPICH uses, warns of messages in flight when MPI ends.
 unset SLURM_NTASKS SLURM_STEP_NUM_TASKS OMPI_MPI_THREAD_LEVEL MPIR_CVAR_DEFAULT_THREAD_LEVEL
 
 source "$(dirname "$0")/program_output.sh"
@@ -63,7 +63,7 @@ case $case in
     ends_well 1 0
     ;;
   other_launcher)
-    # The launcher of the test sets the one of its own library.
+    # The test's launcher sets the variable of its own library.
     export PMI_SIZE=2 OMPI_COMM_WORLD_SIZE=2
     run servers 1
     ends_well 1 1

@@ -1,5 +1,5 @@
-// Children made by fork, at many points of the life of a server: a child gets typed errors, ends what it has
-// without an effect, and the job of its parent goes on with the right values.
+// Children made by fork, at many points of the life of a server. In a child, calls throw typed errors, and
+// handles end without an effect. The parent's job continues with correct values.
 #include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,11 +37,11 @@ using lapse::test::expect;
 using lapse::test::key_range;
 
 constexpr std::uint64_t kKeys = 40;
-constexpr int kLeft = 7;  // the status of a child that leaves as it likes
+constexpr int kLeft = 7;  // the status of a child that leaves the function
 using Values = std::vector<std::int64_t>;
 using Numbers = Table<std::int64_t>;
 
-// In a child: ends it in time where it hangs.
+// Called in a child: ends it if it hangs.
 void limit_child() {
   constexpr unsigned kSeconds = 30;
   alarm(kSeconds);
@@ -85,7 +85,7 @@ void expect_refused(const char* call, F&& f) {
   expect(false, std::string(call) + " to be refused in a child");
 }
 
-// --- what a child tries
+// --- calls of a child
 
 void use_server(ParameterServer& server, const Numbers& table) {
   expect_refused("create_table", [&] { server.create_table<float>({.keys = 3}); });
@@ -106,7 +106,7 @@ void use_server(ParameterServer& server, const Numbers& table) {
   expect_refused("last_work", [&] { static_cast<void>(server.last_work()); });
   expect_refused("memory_use", [&] { static_cast<void>(server.memory_use(table)); });
   expect_refused("estimate_memory", [&] { static_cast<void>(server.estimate_memory<float>({.keys = 3})); });
-  // What is constant can be asked for.
+  // Constants can be read.
   expect(server.rank().value() < server.ranks() && table.keys() == kKeys, "constants");
   server.close();
 }
@@ -140,9 +140,9 @@ void use_worker(W& worker, const Numbers& table) {
   expect_refused("broadcast", [&] { worker.broadcast(std::as_writable_bytes(std::span(value))); });
 }
 
-// --- where children are made
+// --- places where children are made
 
-// The job of the parent: adds 1 to every key for each worker, and sees what was added in all.
+// The parent's job: each worker adds 1 to every key, and checks the sum.
 void add_and_check(Worker& worker, const Numbers& table, std::int64_t before) {
   const auto keys = key_range(0, kKeys);
   worker.barrier();
@@ -182,7 +182,7 @@ void in_run_here(adapm::ParameterManager& manager, const Numbers& table) {
         use_worker(worker, table);
         expect_refused("advance_clock", [&] { worker.advance_clock(); });
         expect_refused("intent", [&] { worker.intent(table, Key(0), worker.current_clock(), Clock(9)); });
-        return;  // which is no end of the phase
+        return;  // does not end the phase
       }
       expect_status(child, kLeft, "a worker of run_here");
       add_and_check(worker, table, static_cast<std::int64_t>(worker.count()));
@@ -196,7 +196,7 @@ void in_run_here(adapm::ParameterManager& manager, const Numbers& table) {
   if (getpid() != parent) _exit(EXIT_FAILURE);
 }
 
-// Children of threads of the server: what they leave the function for is not there.
+// Children of worker threads: the thread that would use their return value does not exist in the child.
 void in_run_workers(adapm::ParameterManager& manager, const Numbers& table, std::int64_t before) {
   manager.run_workers(2, [&](adapm::IntentWorker& worker) {
     add_and_check(worker, table, before);
@@ -216,7 +216,7 @@ void in_run_workers(adapm::ParameterManager& manager, const Numbers& table, std:
   });
 }
 
-// A child has what its parent had: an operation, a lease, samples, a place, a loader.
+// A child inherits its parent's handles: an operation, a lease, samples, a slot, a loader.
 void with_handles(adapm::ParameterManager& manager, const Numbers& table, std::int64_t before) {
   const auto sampler = manager.create_sampler(table, adapm::Distribution::uniform({Key(0), Key(kKeys)}));
   manager.start_progress(1);
@@ -231,7 +231,7 @@ void with_handles(adapm::ParameterManager& manager, const Numbers& table, std::i
     expect(*loader.next() == 0, "the first batch");
     auto sample = std::make_optional(
         worker.prepare_sample(sampler, 5, worker.current_clock(), Clock(worker.current_clock().value() + 5)));
-    // Of a key of another domain, where there is one.
+    // A key of another domain, if there is one.
     std::array<std::int64_t, 1> value = {0};
     std::optional<Operation> pending;
     for (const Key key : key_range(0, kKeys)) {

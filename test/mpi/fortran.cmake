@@ -1,4 +1,4 @@
-# The Fortran module, by a program with what the library calls in it.
+# The Fortran module, tested by a program whose procedures the library calls.
 if(LAPSE_FORTRAN_FOUND)
   add_executable(fortran_program fortran_functions.f90 fortran_program.f90 fortran_services.f90)
   target_link_libraries(fortran_program PRIVATE lapse::fortran)

@@ -4,7 +4,7 @@ lapse_test(history
   RANKS 1 2 3 4
   DOMAINS rank 2)
 
-# Bulk payloads by windows, between ranks of one host that share no memory otherwise.
+# Bulk payloads by windows, between ranks of a host that otherwise share no memory.
 foreach(ranks IN ITEMS 2 4)
   lapse_add_test(history.rma.ranks_${ranks}
     COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank
@@ -13,7 +13,7 @@ foreach(ranks IN ITEMS 2 4)
     LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
 endforeach()
 
-# Packets between ranks of a host by messages of MPI, the way of ranks of different hosts.
+# Packets between ranks of a host by MPI messages, like between hosts.
 lapse_add_test(history.messages.ranks_3
   COMMAND env LAPSE_HOST_RINGS=off LAPSE_DOMAIN=rank
           "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT} ${LAPSE_LAUNCHER} 3

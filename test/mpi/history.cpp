@@ -29,7 +29,7 @@ std::size_t ranks_of_world() {
   return static_cast<std::size_t>(ranks);
 }
 
-// Collective. The histories of all ranks, at rank 0.
+// Collective. Returns the histories of all ranks, on rank 0.
 ServerHistory gather(const ServerHistory& mine) {
   const std::vector<std::int64_t> numbers = mine.encode();
   const int count = static_cast<int>(numbers.size());
@@ -53,7 +53,7 @@ ServerHistory gather(const ServerHistory& mine) {
   return history;
 }
 
-// Collective. `workload.workers` is repeated for as many ranks as there are.
+// Collective. `workload.workers` is repeated to the number of ranks.
 void run(ServerWorkload workload, Options options) {
   options.startup_report = false;
   options.log_level = LogLevel::warning;
@@ -97,14 +97,14 @@ TEST_CASE("history: ranks without workers") {
 }
 
 TEST_CASE("history: values larger than any buffer") {
-  // Announced first, received directly: they must not lose their place among small messages.
+  // Announced first and received directly: they must keep their order among small messages.
   Options options = Options::from_environment();
   for (const bool caches : {true, false}) {
     options.location_caches = caches;
     run({.seed = 5, .workers = {2, 1}, .phases = 1, .calls = 150, .keys = 3, .large_length = 10'000},
         options);
   }
-  // Everything is larger than the buffers.
+  // Every packet is larger than the buffers.
   options.eager_bytes = 256;
   options.eager_buffers = 4;
   run({.seed = 6, .workers = {1, 2}, .phases = 1, .calls = 150, .keys = 3, .large_length = 10'000}, options);

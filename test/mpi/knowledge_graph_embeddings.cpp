@@ -35,8 +35,8 @@ TrainingOptions small_training(TrainingMode mode) {
   return options;
 }
 
-// Numbers of workers that a job of this many ranks is tried with: equal numbers on all ranks,
-// all workers on the last rank, none on the last rank.
+// Numbers of workers to try, for this number of ranks: equal numbers on all ranks, all workers on the last
+// rank, none on the last rank.
 std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
   std::vector<std::vector<std::int32_t>> layouts{{1}, {2}};
   if (ranks == 1) return layouts;

@@ -10,9 +10,9 @@
 
 namespace lapse::test {
 
-// 64 entities in 8 groups of 8. Relation 0 holds between different entities of a group, relation 1 from each
-// entity of a group to each of the next group, relation 2 in the other direction. A tenth of the triples is
-// held out for validation and a tenth for testing: who has learned the groups ranks them first.
+// 64 entities in 8 groups of 8. Relation 0 connects different entities of a group, relation 1 each entity of
+// a group with each of the next group, relation 2 the other direction. A tenth of the triples is held out for
+// validation and a tenth for testing; a model that has learned the groups ranks them first.
 inline apps::KnowledgeGraph planted_graph() {
   constexpr std::uint32_t kEntities = 64;
   std::vector<apps::Triple> triples;

@@ -1,9 +1,9 @@
 #!/bin/bash
-# knowledge_graph_embeddings_program.sh <program> <folder of WN18RR> <launcher...>: the knowledge graph embeddings from
-# their command line to their files. Prints what is wrong and exits with 1.
+# knowledge_graph_embeddings_program.sh <program> <folder of WN18RR> <launcher...>: runs the knowledge graph
+# embeddings from their command line to their files. Prints errors and exits with 1.
 source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
-# A short training on WordNet: every kind of output is there, and the embeddings know more than nothing.
+# A short training on WordNet: every kind of output exists, and the embeddings are better than untrained ones.
 xz -dc "$data/test.txt.xz" | head -n 200 >"$directory/some-test.txt"
 run "$data/train.txt.xz" --test "$directory/some-test.txt" --dim 32 --negatives 4 --epochs 4 --evaluate-every 4 \
   --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/wn" ||
@@ -32,7 +32,7 @@ assert summary["seconds_per_epoch"] > 0 and summary["triples_per_second"] > 0
 END
 fi
 
-# Every recipe is read, and trains.
+# Every recipe can be read and trains.
 xz -dc "$data/train.txt.xz" | head -n 2000 >"$directory/some-train.txt"
 head -n 50 "$directory/some-train.txt" >"$directory/some-valid.txt"
 for recipe in "$data"/../../recipes/*.ini; do
@@ -41,7 +41,7 @@ for recipe in "$data"/../../recipes/*.ini; do
   grep -q '^epoch   2 .* valid MRR' "$directory/out" || fail "$recipe: $(cat "$directory/out")"
 done
 
-# A recipe as it is, for a graph with fewer entities than it has negatives: all entities are negatives.
+# An unchanged recipe, for a graph with fewer entities than negatives: all entities are negatives.
 printf 'a\tlikes\tb\nb\tlikes\tc\n' >"$directory/train"
 for technique in adaptive localize; do
   run "$directory/train" --valid "$directory/train" --config "$data/../../recipes/wn18rr.ini" --dim 4 --epochs 1 --technique "$technique" ||
@@ -59,7 +59,7 @@ refuses "held-out:2:3|relation|'hates'" "$directory/train" --valid "$directory/h
 refuses "malformed:2" "$directory/malformed"
 refuses "contains no triples" "$directory/empty"
 
-# What its user should know is said once, by one rank.
+# One rank prints each note for the user once.
 run "$directory/train" --test "$directory/train" --epochs 1 --dim 4 || fail "a test of training data: $(cat "$directory/err")"
 [[ $(grep -c 'train: 2 of 2 triples are training triples, too' "$directory/err") -eq 1 ]] ||
   fail "a test of training data: $(cat "$directory/err")"
@@ -67,7 +67,7 @@ refuses "No such file" "$directory/missing"
 refuses "cannot be created" "$directory/train" --output-prefix "$directory/missing/out" --epochs 1
 refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$directory/train" --rate 1e30
-# A loss that is finite, and too large, from the second epoch on: the checkpoint of the first stays.
+# From the second epoch on, the loss is finite but too large: the checkpoint of the first epoch is kept.
 refuses "diverged in epoch 2 |times that of a model that has learned nothing: choose a smaller --rate; step 1 in |is the newest" \
   "$directory/train" --rate 1e4 --l2 0 --epochs 9 --checkpoint-every 1epochs --checkpoint-keep 1 --checkpoint-dir "$directory/exploded"
 grep -q not_finite "$directory/exploded/step-1/manifest.json"

@@ -1,4 +1,4 @@
-// What better embeddings of knowledge graphs need: losses, kinds of negatives, optimisers, early stopping.
+// The parts of better recipes: losses, kinds of negatives, optimisers, early stopping.
 #include <mpi.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ double reached(const KnowledgeGraph& graph, const TrainingOptions& options) {
 
 TEST_CASE("every loss learns with every kind of negatives, with and without reciprocal relations") {
   TrainingOptions options = small_recipe(GENERATE(TrainingMode::clustering, TrainingMode::intent));
-  // Enough to leave the plateau that follows a first epoch with replicas far behind (busy machines) as well.
+  // Enough to leave the plateau after a first epoch with stale replicas (on busy machines), too.
   options.epochs = options.evaluate_every = 40;
   options.optimiser.learning_rate = 0.2;
   options.runner.loss.kind = GENERATE(LossKind::logistic, LossKind::softmax);

@@ -18,7 +18,7 @@ TEST_CASE("knowledge graph embeddings learn under every technique") {
   TrainingOptions options;
   options.workers = {2};
   options.model.dimensions = 8;
-  // Where ranks wait for processors, replicas may be an epoch old: half as many were too few, at times.
+  // Where ranks share processors, replicas may be an epoch old: half of this number was sometimes too low.
   options.epochs = options.evaluate_every = 50;
   options.runner.mode = TrainingMode::intent;
   options.runner.batch = 4;

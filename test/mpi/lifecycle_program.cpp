@@ -1,5 +1,5 @@
-// A server under the thread level named by the argument: funneled (the main thread alone calls MPI) or
-// multiple (workers call MPI while the server runs).
+// A server under the thread level of the argument: funneled (only the main thread calls MPI) or multiple
+// (workers call MPI while the server runs).
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-# Sanitizers map more than a limit of addresses allows.
+# Sanitizers map more addresses than the limit allows.
 if(NOT LAPSE_SANITIZER)
   lapse_test(limited_addresses
     SOURCES limited_addresses.cpp

@@ -1,4 +1,4 @@
-// Tables of processes whose address space is limited (ulimit -v).
+// Tables of processes with a limited address space (ulimit -v).
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMegabyte = 1'000'000;
 
-// While it lives, this process may map so much more than it has mapped.
+// While it lives, this process can map at most the given number of bytes more than now.
 class LimitedAddresses {
  public:
   explicit LimitedAddresses(std::size_t more_bytes) {
@@ -126,7 +126,7 @@ TEST_CASE("A value without memory for the message that answers a pull is an erro
   Options options;
   options.domain = {DomainChoice::Kind::rank};
   ParameterServer server(MPI_COMM_WORLD, options);
-  if (server.ranks() == 1) return;  // No message.
+  if (server.ranks() == 1) return;  // There are no messages.
   constexpr std::size_t kLength = 25'000'000;
   const auto table = server.create_table<float>(
       {.name = "values", .keys = 2, .length = kLength, .home = HomeMapKind::range});
@@ -174,7 +174,7 @@ TEST_CASE(
         }
         worker.barrier();
       } catch (...) {
-        limited.reset();  // As the end of workers gives memory back: the packet can be received then.
+        limited.reset();  // Like when ended workers free memory: then the packet can be received.
         throw;
       }
     });

@@ -5,7 +5,8 @@ lapse_test(lookups
   DOMAINS rank 2
   TIMEOUT 60)
 
-# Windows of given memory cannot be made: one line says so, and keys of unknown owners are asked for at home.
+# Windows of given memory cannot be made: one line says so, and keys of unknown owners are requested at their
+# homes.
 if(LAPSE_WITH_OPEN_MPI)
   lapse_add_test(lookups.no_window
     COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank OMPI_MCA_osc=sm

@@ -1,4 +1,5 @@
-// Remote reads of MPI, and lookups of owners by remote reads: windows forced, between hosts or within one.
+// Remote reads by MPI, and lookups of owners by remote reads. Windows are forced, between hosts or within
+// one.
 #include <mpi.h>
 
 #include <atomic>
@@ -20,10 +21,10 @@ namespace {
 
 constexpr std::uint64_t kWords = 100;
 
-// Exposes words and reads those of others.
+// Exposes words and reads the words of other ranks.
 class Reader {
  public:
-  // The second rank exposes nothing.
+  // The second rank exposes no memory.
   explicit Reader(MpiTransport& transport)
       : transport_(transport), words_(transport.rank().value() == 1 ? 0 : kWords) {
     transport_.remote_reads()->set_handler([this](std::span<const RemoteReads::Finished> reads) {
@@ -45,8 +46,8 @@ class Reader {
       std::atomic_ref(words_[i]).store(word(transport_.rank(), i, round), std::memory_order_relaxed);
   }
 
-  // All words of all ranks, in the order of ranks, with many reads in flight.
-  // `changing`: while this rank's words change.
+  // Reads all words of all ranks, in rank order, with many reads in flight. `changing`: this rank's words
+  // change meanwhile.
   std::vector<std::uint64_t> read_all(bool changing = false) {
     std::size_t begun = 0;
     finished_ = 0;
@@ -74,7 +75,7 @@ class Reader {
   std::vector<std::uint64_t> seen_;
 };
 
-// How often all of the words that others have were as rank and round say.
+// Whether all words of the other ranks have the values of their rank and the round.
 bool all_are(const std::vector<std::uint64_t>& seen, std::uint64_t round) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const Rank rank(static_cast<std::int32_t>(i / kWords));
@@ -116,7 +117,7 @@ TEST_CASE("remote reads: words that change meanwhile are read as they are or wer
       }
       before = std::move(now);
     }
-    // Until then, others read here.
+    // Until then, other ranks read from this one.
     transport.all_gather({});
   }
   transport.close();
@@ -147,7 +148,7 @@ TEST_CASE("lookups: operations on moved keys go straight to their owner") {
         if (server.rank() == last) worker.localize(table, keys).wait();
         worker.barrier();
         std::vector<float> values(kKeys, 1.0F);
-        // Of many keys at once, no owners are looked for.
+        // A call on many keys does no lookups.
         constexpr std::uint64_t kFew = 6;
         for (std::uint64_t key = 0; key < kKeys; key += kFew) {
           const auto few = std::span(keys).subspan(key, kFew);
@@ -160,9 +161,10 @@ TEST_CASE("lookups: operations on moved keys go straight to their owner") {
       const TableCounters total = server.statistics().table_total(TableId(0));
       server.close();
       INFO("domains " << domains << ", rma " << (choice == RmaChoice::on));
-      // With two domains, the keys that have moved are at home where they are asked for.
+      // With two domains, keys that have moved are at their homes when they are requested.
       CHECK((total.owner_lookups > 0) == (choice == RmaChoice::on && domains > 2));
-      // What the home's own domain asks for is sent on by the rank that serves the key, whichever way.
+      // Requests of the home's own domain are forwarded by the rank that serves the key, with and without
+      // lookups.
       if (choice == RmaChoice::on) {
         forwarded_with_look_ups = total.forwarded;
         if (domains == last.value() + 1) CHECK(total.forwarded == 0);

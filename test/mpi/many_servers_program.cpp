@@ -1,7 +1,7 @@
-// Servers and managers come and go, many in one job, and leave nothing behind: no communicators, windows or
-// other handles of MPI, no files, threads, shared memory, and no memory that grows.
+// Makes and closes many servers and managers in one job. They must leave nothing: no communicators, windows
+// or other MPI handles, no files, threads or shared memory, and no growing memory.
 //   many_servers_program SERVERS
-// After a tenth of them and after all of them, what the job uses is compared.
+// Compares what the job uses after a tenth of the servers and after all.
 #include <mpi.h>
 
 #include <algorithm>
@@ -25,11 +25,11 @@ using lapse::test::key_range;
 using lapse::test::SoakMemory;
 
 constexpr std::uint64_t kKeys = 60;
-constexpr std::int64_t kHeapGrowth = 256 << 10;  // bytes of a rank
+constexpr std::int64_t kHeapGrowth = 256 << 10;  // bytes per rank
 constexpr std::int64_t kPrivateGrowth = 2 << 20;
 
-// How much there is of what MPI makes. Handles are counted by their numbers in Fortran, which Open MPI takes
-// anew; where numbers are chosen in another way, the counts never change.
+// Counts the MPI objects. Handles are counted by their Fortran numbers, which Open MPI reuses; a library that
+// assigns numbers in another way gives constant counts.
 struct Handles {
   static constexpr std::array<std::string_view, 8> kNames{"communicators",      "groups",     "windows",
                                                           "datatypes",          "requests",   "operations",
@@ -50,7 +50,7 @@ struct Handles {
   }
 
  private:
-  // MPI libraries may have macros in place of the functions.
+  // MPI libraries may define functions as macros.
   template <class Handle>
   static std::int64_t used(auto of_number, Handle null) {
     constexpr MPI_Fint kNumbers = 20'000;
@@ -61,7 +61,7 @@ struct Handles {
     }
     return count;
   }
-  // Of some keys that are made, so that gaps below do not hide those that were left.
+  // Probes several objects, so that gaps below do not hide leaked ones.
   static std::int64_t highest_key() {
     std::array<int, 50> keys{};
     for (int& key : keys)
@@ -90,7 +90,7 @@ void use(Server& server) {
   });
 }
 
-// A server and a manager by turns; each fourth time with a second server on a part of the ranks.
+// Makes a server and a manager alternately; every fourth time with a second server on some of the ranks.
 void use_one(int number, MPI_Comm part) {
   if (number % 2 == 0) {
     ParameterServer server(MPI_COMM_WORLD);
@@ -103,11 +103,11 @@ void use_one(int number, MPI_Comm part) {
   } else {
     adapm::ParameterManager manager(MPI_COMM_WORLD);
     use<adapm::ParameterManager, adapm::IntentWorker>(manager);
-    if (number % 4 == 1) manager.close();  // Else its destructor does.
+    if (number % 4 == 1) manager.close();  // else its destructor closes it
   }
 }
 
-// What a rank of the job uses.
+// The resources that a rank of the job uses.
 struct Use {
   SoakMemory::Numbers memory;
   std::array<std::int64_t, Handles::kNames.size()> handles;
@@ -126,7 +126,7 @@ bool is_flat(const Use& before, const Use& after, int ranks, bool prints) {
   };
   for (std::size_t i = 0; i < SoakMemory::kKinds.size(); ++i) {
     const SoakMemory::Kind& kind = SoakMemory::kKinds[i];
-    // What MPI and the allocator keep differs by some pages: far less than a server has.
+    // MPI and the allocator may keep some pages: far less than a server has.
     const std::int64_t growth = std::min(kind.bound, kind.name == "heap KiB" ? kHeapGrowth : kPrivateGrowth);
     compare(kind.name, before.memory[i] / kind.unit, after.memory[i] / kind.unit, ranks * growth / kind.unit);
   }

@@ -1,4 +1,4 @@
-// Matrix factorization on several ranks, against the same arithmetic on plain arrays.
+// Matrix factorization on several ranks, compared with the same arithmetic on plain arrays.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ using namespace lapse::test;
 
 namespace {
 
-// `count` elements of each value, from the element `first` on.
+// Elements [first, first + count) of each value.
 std::vector<float> elements_of_all(const std::vector<float>& values, std::size_t length, std::size_t first,
                                    std::size_t count) {
   std::vector<float> elements;
@@ -107,7 +107,7 @@ TEST_CASE("all ways to train reach the same quality") {
         array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
       }
       const Errors errors = *trainer.epochs().back().errors;
-      // The cells come in another order, and workers may find factors as they were a little earlier.
+      // The cells are visited in another order, and workers may read slightly older factors.
       CHECK(errors.train_rmse < 1.3 * array.rmse(problem.train));
       CHECK(errors.test_rmse.value() < 1.3 * array.rmse(problem.test));
       CHECK(errors.train_rmse < 0.6);
@@ -142,7 +142,7 @@ TEST_CASE("with one worker, every way to train gives the values of a plain loop"
   for (std::size_t i = 0; i < values.size(); ++i) {
     largest_difference = std::max(largest_difference, std::abs(double{values[i]} - double{array.values[i]}));
   }
-  // Changes of columns that are remote are rounded once more than changes in place.
+  // Changes of remote columns are rounded once more than changes in place.
   CHECK(largest_difference < 1e-4);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("more workers than rows, empty blocks and unknown rows in the test set
   trainer.run();
   CHECK(trainer.epochs().size() == options.epochs);
   CHECK(std::isfinite(trainer.best()->errors->test_rmse.value()));
-  // Cell (3, 2) has neither a known row nor a known column: it is predicted as the mean.
+  // Neither the row nor the column of cell (3, 2) is known: the prediction is the mean.
   const std::vector<float> values = all_values(server, trainer.factors());
   const std::size_t length = trainer.model().length();
   CHECK(trainer.model().predict(values.data() + 3 * length, values.data() + (4 + 2) * length) ==
@@ -211,7 +211,7 @@ TEST_CASE("the bold driver adapts the learning rate to the training error") {
 TEST_CASE("the files of the factors hold the values of the table") {
   FactorizationProblem problem = zipf_problem(5000, 40, 3000);
   const bool biases = GENERATE(true, false);
-  // As if it had been read from files, or not.
+  // With and without ids, as if read from files.
   if (biases) {
     for (std::uint64_t row = 0; row < problem.rows; ++row) problem.row_ids.push_back(row << 40U);
     for (std::uint64_t column = 0; column < problem.columns; ++column)

@@ -1,4 +1,4 @@
-// The training of a matrix factorization without a server, to compare with.
+// A matrix factorization without a server, to compare with.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace lapse::test {
 
-// The factors in an array, trained by one thread in the order in which blocks follow each other.
+// Keeps the factors in an array; one thread trains the blocks in order.
 struct ArrayTraining {
   void epoch(const apps::FactorizationProblem& problem, const apps::BlockSchedule& schedule,
              const apps::SgdSteps& steps) {

@@ -1,4 +1,4 @@
-// Trainings that have diverged: what is noticed, and that no job goes on from one.
+// Diverged trainings: how they are noticed, and that no job resumes from one.
 #include <mpi.h>
 
 #include <limits>
@@ -43,7 +43,7 @@ class JudgedTable {
       if (worker.index() == 0) worker.set(table_, std::vector{Key(key)}, row).wait();
     });
   }
-  // Of all ranks.
+  // Sum over all ranks.
   void judge(std::optional<double> loss = {}) {
     require_healthy(server_,
                     {.epoch = 3,

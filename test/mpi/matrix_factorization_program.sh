@@ -1,9 +1,10 @@
 #!/bin/bash
-# matrix_factorization_program.sh <program> <ratings> <launcher...>: the matrix factorization from its command line to its
-# files. Prints what is wrong and exits with 1.
+# matrix_factorization_program.sh <program> <ratings> <launcher...>: runs the matrix factorization from its
+# command line to its files. Prints errors and exits with 1.
 source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
-# A short training of real ratings: every kind of output is there, and the errors are those of a model that learns.
+# A short training on real ratings: every kind of output exists, and the errors are those of a model that
+# learns.
 run "$data" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/factors" ||
   fail "training: $(cat "$directory/err")"
 [[ $(grep -c '^epoch ' "$directory/out") -eq 6 ]] || fail "not one line per epoch: $(cat "$directory/out")"
@@ -24,14 +25,14 @@ assert summary["seconds_per_epoch"] > 0
 END
 fi
 
-# Without held-out cells there is no test error, neither as text nor as a number.
+# Without held-out cells no test error is reported, neither as text nor as a number.
 run "$data" --epochs 1 --test-fraction 0 --summary-json "$directory/summary.json" || fail "all: $(cat "$directory/err")"
 grep -q 'test RMSE' "$directory/out" && fail "a test error of no cells: $(cat "$directory/out")"
 grep -q 'train RMSE' "$directory/out" || fail "no training error: $(cat "$directory/out")"
 grep -q '"best_test_rmse": null' "$directory/summary.json" && grep -q '"test_rmse": null' "$directory/summary.json" ||
   fail "a test error of no cells: $(cat "$directory/summary.json")"
 
-# Blocks are trained alike with and without leases, and there are optimisers for every way to train.
+# Training blocks with and without leases gives equal results, and every training mode has optimisers.
 quality() { grep -o 'train RMSE.*' "$directory/out"; }
 run "$data" --epochs 2 --workers 2 --access lease || fail "leases: $(cat "$directory/err")"
 expected=$(quality)
@@ -44,7 +45,7 @@ for mode in blocking latency_hiding classic; do
     fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
 done
 
-# Compressed ratings are the same training.
+# Compressed ratings give the same training.
 result() { grep '^ *test RMSE' "$directory/out"; }
 run "$data" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
 expected=$(result)
@@ -53,8 +54,8 @@ gzip -c "$data" >"$directory/ratings"
 run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$directory/err")"
 [[ $(result) == "$expected" ]] || fail "gzip: $(result), expected $expected"
 
-# So is standard input. It is short, because mpirun of Open MPI 4.1 may crash where it has to wait for the program:
-# it stops reading when some 200 KB are not taken, and may meet the end of the input in that state.
+# So does standard input. It is short, because mpirun of Open MPI 4.1 may crash when it waits for the program:
+# it stops reading when about 200 KB are not consumed, and may then reach the end of the input.
 head -n 3000 "$data" | gzip >"$directory/short"
 run "$directory/short" --epochs 2 --no-baselines --output-prefix "$directory/factors" ||
   fail "a part of the ratings: $(cat "$directory/err")"
@@ -67,8 +68,8 @@ cmp "$directory/factors-row-ids.npy" "$directory/piped-row-ids.npy" || fail "sta
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"
 
-# Ids may be far apart: what training takes depends on the number of different ids alone. Results are
-# those of the same ratings with the ids 0, 1, 2, ..., and files have the id of every row.
+# Ids may be far apart: the cost of training depends only on the number of different ids. Results equal those
+# of the same ratings with the ids 0, 1, 2, ..., and files contain the id of every row.
 awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 20, i % 5 + 1 }' >"$directory/close"
 awk '{ printf "%.0f\t9223372036854775%03d\t%d\n", $1 * 71582788000, $2 + 800, $3 }' "$directory/close" >"$directory/apart"
 run "$directory/close" --epochs 3 --output-prefix "$directory/close" || fail "close ids: $(cat "$directory/err")"
@@ -102,7 +103,8 @@ refuses "is a directory" "$directory"
 refuses "cannot be created" "$data" --output-prefix "$directory/missing/factors" --epochs 1
 refuses "cannot be created" "$data" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$data" --rate 1000
-# A training that diverges without being evaluated ends in the epoch in which it does, and saves no checkpoint of it.
+# A diverging training without evaluation ends in the epoch in which it diverges, and saves no checkpoint of
+# it.
 awk 'BEGIN { for (i = 0; i < 300; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 25, i % 5 + 1 }' >"$directory/few"
 refuses "diverged in epoch 1 with learning rate 100: table 'factors' has |not finite: choose a smaller --rate" "$directory/few" \
   --rate 100 --evaluate-every 0 --epochs 4 --checkpoint-every 1epochs --checkpoint-keep 2 --checkpoint-dir "$directory/diverged"
@@ -115,7 +117,7 @@ refuses "--access" "$data" --access direct
 refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$data" --update-rule momentum
 refuses "--beta1" "$data" --update-rule adam --beta1 1
 refuses "workers" "$data" --workers 0
-# What would be lost at the end is noticed at the beginning, on every rank: once, with several.
+# Errors that would cost results at the end are reported at the start, on every rank, but printed once.
 if [[ ${launcher[-1]} -ne 1 ]]; then
   refuses "it is a folder" "$data" --output-prefix "$directory/taken" --epochs 1
   refuses "Is a directory" "$data" --summary-json "$directory" --epochs 1
@@ -126,8 +128,8 @@ if [[ ${launcher[-1]} -ne 1 ]]; then
   refuses "option trace_file: cannot write" "$data" --set adapm.trace_keys=factors:1 --set "adapm.trace_file=$directory/none/trace" --epochs 1
   grep -q '^epoch ' "$directory/out" && fail "training before the error"
 
-  # Files and checkpoints for which a disk has no room, and one with room for them.
-  small_disk() {  # <arguments...>: where $directory/disk is a file system of 200 KB
+  # Files and checkpoints that do not fit on a disk, and ones that do.
+  small_disk() {  # <arguments...>: runs with $directory/disk being a file system of 200 KB
     unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs "$0" && exec "$@"' "$directory/disk" "${launcher[@]}" "$program" "$@" \
       >"$directory/out" 2>"$directory/err" </dev/null
   }

@@ -1,4 +1,4 @@
-// The training of a matrix factorization by gradients and an update rule, without a server, to compare with.
+// A matrix factorization by gradients and an update rule, without a server, to compare with.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace lapse::test {
 
-// Every value with the state of the rule behind it, trained by one thread in the order in which blocks follow
-// each other. Of `batch` cells the gradients are summed, by row and column, before the rule gets them.
+// Each value is followed by the state of its rule. One thread trains the blocks in order. The rule gets the
+// sum of the gradients of `batch` cells, by row and column.
 class RuleArrayTraining {
  public:
-  // values: of rows, then columns, model.length() elements each.
+  // values: of rows, then of columns, model.length() elements each.
   RuleArrayTraining(const apps::FactorModel& model, std::uint64_t rows, const std::vector<float>& values,
                     const UpdateRule& rule)
       : model_(model), rows_(rows), kernel_(rule, ElementType::float32) {

@@ -1,4 +1,4 @@
-// Matrix factorization with the update rules of the server, against the same rules on plain arrays.
+// Matrix factorization with the server's update rules, compared with the same rules on plain arrays.
 #include <mpi.h>
 
 #include <vector>
@@ -23,7 +23,7 @@ TrainingOptions rule_training(UpdateRuleKind kind, TrainingMode mode) {
   return options;
 }
 
-// Trains, and compares all values with those of the array.
+// Trains, and compares all values with the array's.
 void compare_with_array(adapm::ParameterManager& manager, const FactorizationProblem& problem,
                         const TrainingOptions& options, std::size_t batch) {
   Trainer trainer(manager, problem, options);

@@ -1,4 +1,4 @@
-// Small trainings, and what came of them.
+// Small trainings and their results.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ inline apps::TrainingOptions small_training(apps::TrainingMode mode) {
   return options;
 }
 
-// Numbers of workers that a job of this many ranks is tried with: equal numbers on all ranks,
-// all workers on the last rank, none on the last rank.
+// Numbers of workers to try, for this number of ranks: equal numbers on all ranks, all workers on the last
+// rank, none on the last rank.
 inline std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
   std::vector<std::vector<std::int32_t>> layouts{{1}, {3}};
   if (ranks == 1) return layouts;
@@ -45,7 +45,7 @@ inline std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks)
   return layouts;
 }
 
-// Collective. The values of all keys, on every rank.
+// Collective. Returns the values of all keys, on every rank.
 inline std::vector<float> all_values(ParameterServer& server, const apps::FactorTable& factors) {
   std::vector<Key> keys;
   for (std::uint64_t key = 0; key < factors.table.keys(); ++key) keys.push_back(Key{key});

@@ -18,8 +18,8 @@ TEST_CASE("matrix factorization with intents reaches the quality of a plain loop
     TrainingOptions options = lapse::test::small_training(TrainingMode::intent);
     options.workers = workers;
     options.runner.batch = 16;
-    // Epochs are so short that a worker may lack all that the others do to its copies in an epoch, and the
-    // sum of their steps must not go too far.
+    // Epochs are so short that a worker's replicas may lack all that the other workers do in an epoch, and
+    // the sum of their steps must not overshoot.
     const bool copies_all = technique == adapm::Technique::full_replication;
     if (copies_all) options.learning_rate.initial /= 20;
     Trainer trainer(manager, problem, options);
@@ -31,8 +31,9 @@ TEST_CASE("matrix factorization with intents reaches the quality of a plain loop
       array.epoch(problem, trainer.schedule(), lapse::test::steps_of(options, record.learning_rate));
     const Errors errors = *trainer.epochs().back().errors;
     CHECK(errors.train_rmse < untrained);
-    // The cells come in another order, and workers may find factors as they were a little earlier: where the
-    // system lets one of them run alone for a slice of an epoch of milliseconds, copies are 2.4 times worse.
+    // The cells are visited in another order, and workers may read slightly older factors: if the system lets
+    // one of them run alone for a part of an epoch of milliseconds, results with replicas are 2.4 times
+    // worse.
     if (!copies_all) {
       CHECK(errors.train_rmse < 3 * array.rmse(problem.train));
       CHECK(errors.test_rmse.value() < 3 * array.rmse(problem.test));

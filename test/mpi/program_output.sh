@@ -1,4 +1,4 @@
-# To be sourced by scripts that run a program and check how it ends and what it writes.
+# Sourced by scripts that run a program and check how it ends and what it prints.
 
 failures=0
 check() {  # <what> <command...>
@@ -17,6 +17,6 @@ run_command() {  # <command...>: sets output and status
   echo "---- exit status $status"
 }
 
-lines() {  # <pattern>: of the output that match
+lines() {  # <pattern>: prints the number of matching output lines
   grep -cE "$1" <<<"$output"
 }

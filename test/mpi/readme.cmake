@@ -10,7 +10,7 @@ foreach(ranks IN ITEMS 1 3)
             ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:readme_example>
     LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS ${processors})
 endforeach()
-# Its main function catches and prints, as those of the guide and of the examples do.
+# The generated main function catches and prints exceptions, like that of the guide and of the examples.
 if(LAPSE_LAUNCHER MATCHES "mpirun")
   lapse_add_test(readme_example.reports
     COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" reported "environment variable LAPSE_DOMAIN: option domain cannot be 'nonsense'"

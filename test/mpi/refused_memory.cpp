@@ -1,4 +1,4 @@
-// Calls on many keys when memory is refused to them at any of the moments at which they ask for it.
+// Calls on many keys, with memory refused at any one of their allocations.
 #include <mpi.h>
 
 #include <cstddef>
@@ -33,11 +33,11 @@ namespace {
 constexpr std::uint64_t kKeys = 3000;
 using Values = std::vector<std::int64_t>;
 
-// Calls with the first allocation refused, then with the second, and so on until the call asks for no further
-// memory; returns how many were refused. Every call for which memory is refused ends with OutOfMemory.
+// Repeats the call with its first allocation refused, then with the second, and so on until it succeeds.
+// Returns how many were refused. Every call that is refused memory must throw OutOfMemory.
 std::size_t refuse_each_allocation(Worker& worker, const std::function<Operation()>& call) {
   constexpr std::size_t kMaxAllocations = 300;
-  // Handles are kept, so that every call needs an operation whose memory is still to be allocated.
+  // Handles are kept, so that every call needs an operation whose memory has not been allocated yet.
   std::vector<Operation> calls;
   calls.reserve(kMaxAllocations);
   std::size_t refused = 0;
@@ -80,7 +80,7 @@ TEST_CASE("Without memory for a request of MPI, none is begun; those before it a
   std::size_t refused = 0;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     for (bool begun = false; !begun;) {
-      // The first allocation of each attempt fails until there is none.
+      // The first allocation of each attempt fails until the call needs none.
       const std::string number = "a number that needs memory of its own: " + std::to_string(i);
       std::string tag = number;
       allocations_left = refused % 2 + 1;
@@ -151,7 +151,7 @@ TEST_CASE("A call for which memory is refused fails alone, whatever the memory w
 }
 
 TEST_CASE("A failure is reported to every rank where there is no memory at all") {
-  // Memory is there again when the report leaves.
+  // Memory is available again when the report is sent.
   class Recovering final : public lapse::test::BorrowedTransport {
    public:
     explicit Recovering(Transport& transport) : BorrowedTransport(transport) {}

@@ -1,4 +1,4 @@
-// A program whose allocator refuses memory when a test says so.
+// A program whose allocator refuses memory when a test asks for it.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace lapse::test {
 
-// So many allocations of this thread until one fails; 0: none fails.
+// The number of allocations of this thread until one fails; 0: none fails.
 extern thread_local std::size_t allocations_left;
-// No allocation of this thread succeeds, and none of memory for packets.
+// All allocations of this thread fail, including memory for packets.
 extern thread_local bool all_refused;
 
-// Grants its thread all memory as long as it lives.
+// Grants its thread all memory while it lives.
 class Granted {
  public:
   Granted() = default;
@@ -25,8 +25,8 @@ class Granted {
   std::size_t before_ = std::exchange(allocations_left, 0);
 };
 
-// A worker that calls the server may also receive what other ranks have sent, and how many packets are in
-// flight is chance: what they need is granted, so that memory is refused to the worker's own call alone.
+// A worker that calls the server may also receive packets of other ranks, and how many are in flight varies.
+// Memory for them is granted, so that only the worker's own call is refused memory.
 class GrantedTransport final : public BorrowedTransport {
  public:
   explicit GrantedTransport(Transport& transport) : BorrowedTransport(transport), transport_(transport) {}

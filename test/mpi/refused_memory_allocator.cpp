@@ -1,4 +1,4 @@
-// The allocator of the program. Beside no other code, so that the compiler does not inline half of it.
+// The program's allocator. In a file of its own, so that the compiler does not inline parts of it.
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -12,7 +12,7 @@ thread_local bool all_refused = false;
 
 }  // namespace lapse::test
 
-// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
+// The program's allocator: NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t bytes) {
   std::size_t& left = lapse::test::allocations_left;
   if (lapse::test::all_refused || (left > 0 && --left == 0)) throw std::bad_alloc();

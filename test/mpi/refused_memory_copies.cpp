@@ -1,5 +1,4 @@
-// Intents, and copies of values, when memory is refused to them at any of the moments at which they ask for
-// it.
+// Intents and replicas, with memory refused at any one of their allocations.
 #include <mpi.h>
 
 #include <cstddef>
@@ -68,10 +67,10 @@ TEST_CASE("An intent for which memory is refused signals nothing, and the next o
 
 namespace {
 
-// Three ranks that want these keys, one after the other; the owner, rank 0, first. The last one is refused an
-// allocation at its announcement, or the owner at the announcement's arrival. Returns what has come of the
-// keys of the last rank: copies, and what it or the owner has declined. Nothing where the allocation was for
-// something that cannot be declined; `was_refused`: whether there was one.
+// Three ranks want these keys, one after the other; the owner, rank 0, first. An allocation is refused to the
+// last rank at its announcement, or to the owner when the announcement arrives. Returns the outcome for the
+// last rank's keys: replicas, and keys that it or the owner has declined. Returns nullopt if the allocation
+// belongs to something that cannot be declined. `was_refused`: whether an allocation was refused.
 struct Outcome {
   std::size_t copies = 0;
   std::uint64_t declined = 0;
@@ -102,7 +101,7 @@ std::optional<Outcome> announce(std::size_t allocation, bool at_owner, bool& was
   progress_role.assert_held();
   outcome.declined = ranks.table(3).counters().declined_copies;
   outcome.refused = ranks.table(3).counters().refused_copies;
-  // Those that came are merged and refreshed as ever.
+  // The replicas that exist are merged and refreshed as usual.
   for (const Key key : keys) {
     const bool is_copy = ranks.push(3, key, 1);
     CHECK(is_copy == (ranks.role(3, key) == Role::replica));

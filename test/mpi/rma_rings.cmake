@@ -3,7 +3,7 @@ lapse_test(rma_rings
   DEPENDS lapse::transport fmt::fmt
   RANKS 1 2 3 4
   TIMEOUT 60)
-# It leaves windows behind that never complete: with them UCX, below MPICH, ends the process in MPI_Finalize.
+# It leaves windows that never complete: then UCX, which MPICH uses, aborts the process in MPI_Finalize.
 if(LAPSE_WITH_OPEN_MPI)
   lapse_test(rma_rings_faults
     SOURCES rma_rings_faults.cpp

@@ -1,4 +1,4 @@
-// Bulk packets by remote memory access: windows forced, between hosts or within one.
+// Bulk packets by remote memory access. Windows are forced, between hosts or within one.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using Lane = Transport::Lane;
 
 namespace {
 
-// Rings so short that they are full all the time, and payloads that fit none.
+// Rings that are short enough to be always full, and payloads that fit into none.
 constexpr MpiTransportSettings kSmall{.eager_bytes = 256,
                                       .ring_buffers = 4,
                                       .fragment_bytes = 1000,
@@ -44,8 +44,8 @@ std::byte filling(Rank from, const Head& head, std::size_t i) {
   return static_cast<std::byte>(mix_bits(head.number * 31 + from.index()) + i);
 }
 
-// Packets of random sizes from each rank to each rank, on both lanes: each arrives once and whole, those of
-// the ordered lane in order.
+// Sends packets of random sizes from each rank to each rank, on both lanes. Each arrives once and complete,
+// those of the ordered lane in order.
 class LaneTraffic {
  public:
   LaneTraffic(Transport& transport, std::size_t packets, std::size_t max_bytes, std::uint64_t seed)
@@ -122,7 +122,7 @@ void send_bulk(Transport& transport, Rank to, std::size_t bytes) {
   transport.send(to, std::move(packet), Lane::bulk);
 }
 
-// A rank at which this one has a ring: on another host, where there are several.
+// A rank to which this one has a ring: on another host, if there are several hosts.
 Rank partner(const Transport& transport) {
   return *RmaReceiveRingLayout(transport.hosts(), 0).partner(transport.rank());
 }
@@ -200,7 +200,7 @@ TEST_CASE("RMA receive rings: close reports a packet in a ring that was not hand
 }
 
 TEST_CASE("RMA receive rings: a transport that is destroyed without close leaves others working") {
-  // Where a window is left, MPICH over UCX ends the process in MPI_Finalize.
+  // With an open window, MPICH over UCX aborts the process in MPI_Finalize.
   if (mpi_library().family != MpiFamily::open_mpi) return;
   {
     MpiTransport unclosed(MPI_COMM_WORLD, kSmall);

@@ -1,6 +1,6 @@
-// Windows that do not work, because of one rank: all ranks send messages instead, for a reason that all
-// report, and one rank prints it. The calls of MPI at the end of this file stand before the library's,
-// which has them once more under names that begin with PMPI.
+// Windows that fail because of one rank: all ranks send messages instead, all report the reason, and one rank
+// prints it. The MPI functions at the end of this file replace those of the library, which it also exports
+// under names with the prefix PMPI.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -29,15 +29,15 @@ enum class Fault {
   none,
   window_refused,
   put_refused,
-  put_wrong,       // other bytes arrive
-  put_lost,        // no bytes arrive, but a get brings them
+  put_wrong,       // different bytes arrive
+  put_lost,        // no bytes arrive, but a get fetches them
   put_unfinished,  // a request that never completes
   get_refused,
   flush_refused,
   sync_refused,
 };
 
-// What this rank's calls of MPI do wrong. The calls have no other way to learn it.
+// How the MPI functions of this rank fail. A global, because the functions have no other input.
 Fault fault = Fault::none;
 std::vector<std::byte> put_bytes;  // the last ones
 std::optional<MPI_Request> unfinished;
@@ -57,7 +57,7 @@ const std::vector<Case> kCases = {
     {Fault::sync_refused, "MPI_Win_sync"},
 };
 
-// While it lives, the fault is there on one rank.
+// While it lives, one rank has the fault.
 class FaultOn {
  public:
   FaultOn(std::int32_t rank, Fault on_it) {
@@ -77,7 +77,7 @@ class FaultOn {
   FaultOn& operator=(const FaultOn&) = delete;
 };
 
-// What a piece of code writes to the standard error stream.
+// Captures what a piece of code writes to standard error.
 template <class F>
 std::string written_errors(F&& f) {
   std::FILE* const file = std::tmpfile();

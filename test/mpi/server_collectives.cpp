@@ -14,7 +14,7 @@ using lapse::test::expect;
 
 namespace {
 
-// Rank r has r + 1 workers; with more than one rank, the second has none.
+// Rank r has r + 1 workers, except that the second of several ranks has none.
 std::int32_t uneven_workers(Rank rank) {
   return rank == Rank(1) ? 0 : rank.value() + 1;
 }

@@ -1,4 +1,4 @@
-// Which ranks share memory: tests run with several choices of domains (LAPSE_DOMAIN).
+// Which ranks share memory. Tests run with several choices of domains (LAPSE_DOMAIN).
 #pragma once
 
 #include <mpi.h>
@@ -11,14 +11,15 @@
 
 namespace lapse::test {
 
-// For tests about keys that are out of reach on other ranks, wherever those run.
+// For tests of keys on other ranks that must not be in shared memory.
 inline Options ranks_alone() {
   Options options = Options::from_environment();
   options.domain = {DomainChoice::Kind::rank, 1};
   return options;
 }
 
-// Collective over MPI_COMM_WORLD. The domains of dense tables, found without the library under test.
+// Collective over MPI_COMM_WORLD. Returns the domains of dense tables, computed without the library under
+// test.
 inline DomainMap domains_of_world(const Options& options = Options::from_environment()) {
   int rank = 0;
   int ranks = 1;

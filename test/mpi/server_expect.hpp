@@ -1,5 +1,5 @@
-// Checks inside workers: assertions of Catch2 belong to one thread, so a worker that finds something wrong
-// throws, which ends run_workers on every rank with the message.
+// Checks inside workers. Catch2's assertions must run in one thread, so a worker that finds an error throws:
+// run_workers then ends on every rank with the message.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline std::vector<Key> key_range(std::uint64_t first, std::uint64_t end) {
   return keys;
 }
 
-// Keys of a table that this worker finds in memory.
+// Returns the keys of a table that this worker finds in memory.
 template <Element T>
 std::int64_t count_local(Worker& worker, const Table<T>& table) {
   std::vector<T> value(table.length());
@@ -37,7 +37,7 @@ std::int64_t count_local(Worker& worker, const Table<T>& table) {
   return count;
 }
 
-// Every key is visited by exactly one rank; one worker on each rank calls it.
+// Checks that exactly one rank visits each key. Called by one worker on each rank.
 template <Element T>
 void expect_one_owner_each(Worker& worker, const Table<T>& table) {
   std::vector<std::int64_t> visits(table.keys());

@@ -1,4 +1,4 @@
-// Functions that run where a key is.
+// User functions that run at a key's owner.
 #include <mpi.h>
 
 #include <cstring>

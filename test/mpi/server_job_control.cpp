@@ -1,4 +1,4 @@
-// A job learns on all ranks that it shall stop, or save a checkpoint.
+// All ranks of a job learn that it should stop or save a checkpoint.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using SystemClock = std::chrono::system_clock;
 
-// Sets a variable of the environment for its lifetime.
+// Sets an environment variable while the object lives.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -108,14 +108,14 @@ TEST_CASE("Former handlers of signals are put back, and none is installed unless
 TEST_CASE("A job stops before its time is over, by the clock of rank 0") {
   ParameterServer server(MPI_COMM_WORLD);
   const bool is_first = server.rank() == Rank(0);
-  for (const char* none : {"", "1000"}) {  // that of an earlier job
+  for (const char* none : {"", "1000"}) {  // the number of an earlier job
     const Variable variable("SLURM_JOB_END_TIME", none);
     JobControl later(server, {.grace = std::chrono::seconds(120)});
     CHECK_FALSE(later.stop_requested());
     CHECK_FALSE(later.should_stop());
   }
   {
-    // Of other ranks the variable does not count.
+    // The variable is ignored on other ranks.
     const Variable variable("SLURM_JOB_END_TIME", is_first ? seconds_from_now(1000) : seconds_from_now(1));
     JobControl later(server, {.grace = std::chrono::seconds(900)});
     CHECK_FALSE(later.stop_requested());
@@ -177,7 +177,7 @@ TEST_CASE("Times longer than a clock counts mean never, or at once") {
   CHECK_FALSE(stops(SystemClock::now(), seconds::min()));
   CHECK_FALSE(stops(SystemClock::time_point::max(), seconds::min()));
   server.close();
-  // A stop is requested of a server once and for all.
+  // A requested stop of a server cannot be revoked.
   ParameterServer second(MPI_COMM_WORLD);
   JobControl grace(second, {.deadline = SystemClock::now(), .grace = seconds::max()});
   CHECK(grace.should_stop());
@@ -196,7 +196,7 @@ TEST_CASE("Impossible settings of a job are refused on every rank") {
   CHECK_THROWS_AS(JobControl(server, {.checkpoint_interval = {.time = std::chrono::seconds(0)}}), UsageError);
   {
     const Variable variable("SLURM_JOB_END_TIME", "12 o'clock");
-    CHECK_THROWS_AS(JobControl(server, {}), Error);  // Rank 0 reads it.
+    CHECK_THROWS_AS(JobControl(server, {}), Error);  // Rank 0 reads the variable.
   }
   if (server.ranks() > 1) {
     const std::uint64_t epochs = server.rank() == Rank(0) ? 1 : 2;

@@ -1,4 +1,4 @@
-// Calls just above each size at which the library goes another way, and above what it can count.
+// Calls slightly above each size at which the library changes its method, and above what it can count.
 #include <mpi.h>
 #include <sys/mman.h>
 
@@ -24,7 +24,7 @@ using lapse::test::thrown_text;
 
 namespace {
 
-// So many keys, all 0, in addresses without memory: only those that are read need any.
+// The given number of keys, all 0, in addresses without memory: only keys that are read need memory.
 class ManyKeys {
  public:
   explicit ManyKeys(std::size_t count) : count_(count) {
@@ -77,7 +77,7 @@ TEST_CASE("Calls just above each size of pieces, packets and pools have the righ
   ParameterServer server(MPI_COMM_WORLD);
   const std::uint64_t most = kSizes[std::size(kSizes) - 1];
   const auto table = server.create_table<std::int32_t>({.name = "numbers", .keys = most});
-  // Above packets, rings between ranks of a host (512 KiB) and fragments of announced packets (1 MiB).
+  // Larger than packets, rings between ranks of a host (512 KiB) and fragments of announced packets (1 MiB).
   const auto wide =
       server.create_table<std::int32_t>({.name = "wide", .keys = 6, .length = (std::size_t{1} << 18) + 1});
   server.run_workers(1, [&](Worker& worker) {
@@ -104,7 +104,7 @@ TEST_CASE("Calls just above each size of pieces, packets and pools have the righ
 }
 
 TEST_CASE("A pull whose items are freed at its end, beside one that a lease holds up") {
-  // So many items exceed what operations keep for their next use.
+  // This many items exceed what operations keep for reuse.
   constexpr std::uint64_t kKeys = 600'000;
   static_assert(kKeys * sizeof(OperationState::Item) > WorkerEndpoint::kKeptBytes);
   ParameterServer server(MPI_COMM_WORLD);
@@ -119,7 +119,7 @@ TEST_CASE("A pull whose items are freed at its end, beside one that a lease hold
     if (rank != 0) {
       const Key first(rank * kKeys);
       const Lease lease = worker.lease(table, {&first, 1});
-      // Until the first rank has pulled all others.
+      // Until the first rank has pulled all other keys.
       std::vector<std::int32_t> has_ended(1);
       while (worker.pull_if_local(over, Key(rank), has_ended) && has_ended[0] == 0) std::this_thread::yield();
       return;
@@ -133,7 +133,7 @@ TEST_CASE("A pull whose items are freed at its end, beside one that a lease hold
       std::vector<std::int32_t> values(kKeys - 1, 1);
       worker.pull(table, key_range(theirs + 1, theirs + kKeys), values).wait();
       expect(values == std::vector<std::int32_t>(kKeys - 1, 0), "all values");
-      // Its item is looked for among those of the pull before.
+      // Its item is searched among those of the previous pull.
       worker.pull(table, Key(theirs + 1), again).wait();
     }
     worker.push(over, key_range(0, ranks), std::vector<std::int32_t>(ranks, 1)).wait();

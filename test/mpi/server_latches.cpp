@@ -1,4 +1,4 @@
-// Keys whose latch another thread holds, in calls on many keys.
+// Calls on many keys, some of whose latches another thread holds.
 #include <mpi.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 constexpr std::uint64_t kKeys = 64;
 constexpr auto kPatience = std::chrono::seconds(5);
 
-// Waits until condition() is true; false when it takes too long.
+// Waits until condition() is true. Returns false on timeout.
 template <class Condition>
 bool wait_until(Condition&& condition) {
   for (const auto end = steady_clock::now() + kPatience; !condition(); std::this_thread::yield())
@@ -32,7 +32,7 @@ TEST_CASE("Other ranks are answered while a call waits for the latch of a local 
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>(
       {.name = "latched", .keys = kKeys, .length = 1, .home = HomeMapKind::range});
-  // Half of the keys are on rank 0; the first is latched, the second is pushed by the last rank.
+  // Half of the keys are on rank 0. The first key is latched; the last rank pushes to the second key.
   constexpr Key kLatched(0);
   constexpr Key kPushed(1);
   constexpr int kRounds = 20;
@@ -50,7 +50,7 @@ TEST_CASE("Other ranks are answered while a call waits for the latch of a local 
       worker.barrier();
       if (!is_first) {
         if (server.rank().value() + 1 < server.ranks()) continue;
-        // Until rank 0 has seen as many pushes as it waits for.
+        // Until rank 0 has seen the number of pushes that it waits for.
         std::int64_t ended = 0;
         while (ended <= round) {
           worker.push(table, kPushed, std::vector<std::int64_t>{1}).wait();
@@ -65,7 +65,7 @@ TEST_CASE("Other ranks are answered while a call waits for the latch of a local 
         expect(in_time, "pushes of another rank are executed while a call waits for a latch");
         stage = Stage::open;
       } else if (worker.index() == 1) {
-        // The last key, which is not local, comes first.
+        // The last key, which is remote, is listed first.
         const std::vector<Key> keys{Key(kKeys - 1), kLatched, Key(kKeys - 2), Key(3)};
         std::vector<std::int64_t> values(keys.size());
         expect(wait_until([&] { return stage == Stage::latched; }), "the latch is taken");
@@ -84,8 +84,8 @@ TEST_CASE("Other ranks are answered while a call waits for the latch of a local 
   server.close();
 }
 
-// Checks values, under whatever interleavings come up. The one in which the order of a key would be lost
-// needs a late packet to a rank that the key has left: test/unit/ps_direct_call.cpp makes it.
+// Checks values, in whatever interleavings happen. A key's order could only be lost with a late packet to a
+// rank that the key has left: test/unit/ps_direct_call.cpp makes that case.
 TEST_CASE("A call that meets latches keeps the order of the keys it repeats, wherever they move meanwhile") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>(
@@ -97,7 +97,7 @@ TEST_CASE("A call that meets latches keeps the order of the keys it repeats, whe
     const std::vector<Key> latched{Key(0), Key(1)};
     const std::vector<Key> moving{Key(kKeys - 1), Key(kKeys - 2), Key(kKeys - 3)};
     if (is_first && worker.index() == 0) {
-      // Holds latches most of the time, and takes keys away from the last rank.
+      // Holds latches most of the time, and moves keys away from the last rank.
       for (int i = 0; !over; ++i) {
         worker.update_if_local(table, latched[static_cast<std::size_t>(i % 2)], [](std::span<std::int64_t>) {
           const auto end = steady_clock::now() + std::chrono::microseconds(20);

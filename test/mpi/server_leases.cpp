@@ -1,4 +1,4 @@
-// Leases as their holder sees them.
+// Leases, from the holder's point of view.
 #include <mpi.h>
 
 #include <functional>
@@ -42,7 +42,7 @@ TEST_CASE("A lease of several tables gives their values as memory; keys may repe
       server.create_table<double>({.keys = kKeys, .lengths = [](Key key) { return 1 + key.value(); }});
   server.run_workers(2, [&](Worker& worker) {
     const auto keys = own_keys(worker);
-    // Descending, and each twice.
+    // In descending order, and each twice.
     std::vector<Key> repeated(keys.rbegin(), keys.rend());
     repeated.insert(repeated.end(), keys.begin(), keys.end());
     {
@@ -112,7 +112,7 @@ TEST_CASE("Under a lease pull_if_local and localize work, everything else is ref
       expect(lease.held() && lease.values(table)[0][0] == 77, "still held");
     }
     expect(worker.pull_if_local(table, keys[0], row) && row[0] == 77, "a leased key");
-    // Other keys may be relocated to this rank meanwhile, but not waited for.
+    // Meanwhile other keys may be relocated to this rank, but must not be waited for.
     std::vector<Operation> localizes;
     const auto all = key_range(0, kKeys);
     localizes.push_back(worker.localize(table, all));
@@ -150,7 +150,7 @@ TEST_CASE("Leases move; the last handle releases") {
     thrown_text<UsageError>(refused);
     { const Lease inner = std::move(first); }
     expect(!first.held(), "gone");
-    // Now another one can be taken, also by assignment to a handle of a lease that is over.
+    // Now another lease can be taken, also by assignment to the handle of an ended lease.
     first = worker.lease(table, keys);
     expect(first.values(table)[0][0] == 2, "what was written");
     first.release();
@@ -231,7 +231,7 @@ TEST_CASE("A lease fails as a whole when one of its keys cannot be made, and hol
   });
   const auto table = server.create_table<std::int64_t>(options);
   server.run_workers(2, [&](Worker& worker) {
-    // At home on this rank, so that no other rank is asked.
+    // The home is this rank, so that no other rank is asked.
     const std::uint64_t first = 100 * static_cast<std::uint64_t>(worker.rank().value());
     const std::vector<Key> good{Key(first + 10), Key(first + 60)};
     const std::vector<Key> bad{Key(first + 10), Key(first + 50), Key(first + 60)};

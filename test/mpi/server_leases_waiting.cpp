@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 12;
 
-// Of a sparse table: over all 64 bits.
+// Keys of a sparse table are spread over all 64 bits.
 std::vector<Key> keys_of(bool sparse) {
   std::vector<Key> keys;
   for (std::uint64_t number = 0; number < kKeys; ++number) {
@@ -50,7 +50,7 @@ TEST_CASE("Increments under leases are never lost, in whatever order the keys ar
     constexpr std::int64_t kRounds = 60;
     server.run_workers(3, [&](Worker& worker) {
       auto keys = keys_of(sparse);
-      // Half of the workers ask in the opposite order, for tables and keys.
+      // Half of the workers list tables and keys in the opposite order.
       const bool opposite = worker.index() % 2 == 1;
       if (opposite) std::ranges::reverse(keys);
       for (std::int64_t round = 0; round < kRounds; ++round) {
@@ -60,7 +60,7 @@ TEST_CASE("Increments under leases are never lost, in whatever order the keys ar
         const auto in_first = lease.values(first);
         const auto in_second = lease.values(second);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-          // Both tables stay equal: no holder is seen halfway.
+          // Both tables stay equal: no worker sees a holder's partial changes.
           expect(in_first[i][0] == in_second[i][0], "equal tables");
           const std::int64_t before = in_first[i][0];
           in_first[i][0] = -1;
@@ -136,7 +136,7 @@ TEST_CASE("What others do with leased keys happens after the release") {
   const auto table = server.create_table<std::int64_t>(options_of(false));
   const auto fetch = server.register_function<std::int64_t, Nothing, std::int64_t>(
       "fetch", [](Key, std::span<std::int64_t> value) { return value[0]++; });
-  // Between the two workers of a rank: the second asks for the keys while the first holds them.
+  // Between the two workers of a rank: the second requests the keys while the first holds them.
   std::atomic<std::size_t> held{0};
   std::atomic<std::size_t> asked{0};
   server.run_workers(2, [&](Worker& worker) {
@@ -157,7 +157,7 @@ TEST_CASE("What others do with leased keys happens after the release") {
         lease.release();
       } else {
         while (turn_here && held.load() != turn + 1) std::this_thread::yield();
-        // Operations of every kind, on this rank and others, answered in the end.
+        // Operations of every kind, on this and other ranks; all are answered eventually.
         std::vector<std::int64_t> row(kKeys);
         std::int64_t seen = 0;
         const std::vector<Key> third{Key(2)};

@@ -1,4 +1,4 @@
-// Tables with keys that have lengths of their own.
+// Tables with per-key lengths.
 #include <mpi.h>
 
 #include <random>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 30;
 
-// 1 to 5000, both included; most lengths are short.
+// 1 to 5000, inclusive; most lengths are short.
 std::size_t length_of(Key key) {
   const std::uint64_t bits = mix_bits(key.value() + 3);
   switch (bits % 8) {
@@ -86,7 +86,7 @@ TEST_CASE("Rows of different lengths are pulled, pushed, set and moved, alone an
       worker.pull(table, keys, values).wait();
       expect(values == std::vector<std::int64_t>(elements, 3), "initial values");
       worker.barrier();
-      // Every worker pushes the position of each element in all rows, in rows of any order.
+      // Every worker pushes each element's position in all rows, listing the rows in any order.
       for (int round = 0; round < 6; ++round) {
         std::vector<Key> shuffled = keys;
         std::ranges::shuffle(shuffled, random);
@@ -109,7 +109,7 @@ TEST_CASE("Rows of different lengths are pulled, pushed, set and moved, alone an
         }
       }
       worker.barrier();
-      // One worker for each key from here on.
+      // From here on, each key has one worker.
       std::vector<Key> own;
       for (std::size_t i = worker.index(); i < keys.size(); i += worker.count()) own.push_back(keys[i]);
       std::vector<std::int64_t> replaced(elements_of(own), 40 + static_cast<std::int64_t>(worker.index()));
@@ -120,7 +120,7 @@ TEST_CASE("Rows of different lengths are pulled, pushed, set and moved, alone an
           expect(value.size() == length_of(key), "length in update_if_local");
           --value.back();
         });
-        // Whether the key is still local or not: the access once more by lease, so that both count.
+        // Whether the key is still local or not: repeats the access by lease, so that both are counted.
         const Lease lease = worker.lease(table, std::span(&key, 1));
         const auto value = lease.values(table)[0];
         expect(value.size() == length_of(key), "length in a lease");

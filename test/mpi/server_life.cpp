@@ -68,7 +68,7 @@ TEST_CASE("Two servers on equal and on different communicators are used in turns
       push_one_everywhere(part, c, round);
       push_one_everywhere(same, b, round);
     }
-    // Closed in another order than they were made in.
+    // Closed in a different order than made.
     whole.close();
     push_one_everywhere(same, b, 5);
     part.close();
@@ -83,7 +83,7 @@ TEST_CASE("A server on MPI_COMM_SELF needs no other rank") {
   ParameterServer server(MPI_COMM_SELF, options);
   CHECK(server.ranks() == 1);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys});
-  // As often as its rank number: the other ranks take no part.
+  // The number of rounds depends on the rank: other ranks do not take part.
   for (int round = 0; round <= world_rank(); ++round) push_one_everywhere(server, table, round);
   server.close();
 }
@@ -228,7 +228,7 @@ TEST_CASE("A worker that the application has kept refuses calls after its end, i
     if (worker.local_index() == 1) kept = &worker;
   });
   check_refused(*kept, table);
-  // An empty table has no server either.
+  // An empty table handle has no server either.
   std::vector<std::int64_t> value{0};
   CHECK_THROWS_AS(kept->pull(Table<std::int64_t>(), Key(0), value), UsageError);
   CHECK_THROWS_AS(kept->push(Table<std::int64_t>(), Key(0), value), UsageError);

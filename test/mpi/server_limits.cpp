@@ -1,4 +1,4 @@
-// What tables look at in pushes before their update rules see them.
+// Checks that tables make of pushes before their update rules are applied.
 #include <mpi.h>
 
 #include <array>
@@ -61,12 +61,12 @@ std::vector<UpdateRule> all_rules() {
           UpdateRule::custom<T>(Momentum<T>{})};
 }
 
-// Updates with norms below and above the limit; what is not finite stays as it is.
+// Updates with norms below and above the limit. Non-finite updates are not scaled.
 template <Element T>
 struct Updates {
   explicit Updates(std::size_t worker) : engine(7000 + worker) {}
 
-  // What is not finite stays in a value, so that only some keys get it.
+  // A value keeps non-finite elements, so only some keys get them.
   std::vector<T> next(bool may_be_not_finite) {
     std::vector<T> row(kLength);
     const double size = std::pow(10, static_cast<double>(engine() % 5) - 2);
@@ -75,7 +75,7 @@ struct Updates {
       row[engine() % kLength] = engine() % 2 == 0 ? kNan<T> : kInfinity<T>;
     return row;
   }
-  // As the table must apply it.
+  // The update that the table must apply.
   std::vector<T> limited(const std::vector<T>& row) {
     std::vector<T> result = row;
     if (!std::ranges::all_of(row, [](T element) { return std::isfinite(element); })) {
@@ -97,8 +97,8 @@ bool same_or_nan(std::span<const T> a, std::span<const T> b) {
   return std::ranges::equal(a, b, [](T x, T y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-// Pushes of one key and of several, alone and in leases, to keys in memory, of neighbours and of other
-// domains, while they move; each key by one worker.
+// Pushes of one key and of several keys, alone and in leases, to keys in memory, of neighbours and of other
+// domains, while they move. Each key is pushed by one worker.
 template <Element T>
 void check_clipping(ParameterServer& server, const UpdateRule& rule, bool sparse) {
   TableOptions options = options_of(sparse, NotFinite::count, kMaxNorm);
@@ -121,7 +121,7 @@ void check_clipping(ParameterServer& server, const UpdateRule& rule, bool sparse
       const float scale = scaled && round % 3 == 0 ? 0.75F : 1.0F;
       std::vector<Key> keys;
       std::vector<T> values;
-      // A key may be there twice: each row is looked at alone.
+      // A key may repeat: each row is checked alone.
       for (std::size_t count = 1 + round % 2 * (updates.engine() % 5); count > 0; --count) {
         keys.push_back(own[updates.engine() % own.size()]);
         const std::vector<T> row = updates.next(keys.back() == own[0]);
@@ -137,7 +137,7 @@ void check_clipping(ParameterServer& server, const UpdateRule& rule, bool sparse
       expect(same_or_nan<T>(values, given), "updates that stay as they were");
       rows += static_cast<std::int64_t>(keys.size());
       if (round % 20 == 19) {
-        // A set replaces a value of any norm.
+        // A set may write a value of any norm.
         const std::vector<T> large(kLength, T(100));
         worker.set(table, keys[0], large);
         reference.set(keys[0], large);
@@ -172,7 +172,7 @@ void check_clipping(ParameterServer& server, const UpdateRule& rule, bool sparse
   CHECK(counts[2] > counts[1]);
 }
 
-// All keys, with one element that is not finite.
+// Makes calls on all keys, with one non-finite element.
 template <Element T>
 void check_refusals(Worker& worker, const Table<T>& table, bool sparse, Key bad, std::size_t element) {
   std::vector<Key> keys;
@@ -212,7 +212,7 @@ void check_refusing(ParameterServer& server, bool sparse, std::optional<double> 
         check_refusals(worker, table, sparse, table_key(sparse, number), element);
     }
     worker.barrier();
-    // Nothing of these calls was applied, and the worker goes on.
+    // No part of these calls was applied, and the worker continues.
     std::vector<T> value(kLength);
     for (std::uint64_t number = 0; number < kKeys; ++number) {
       worker.pull(table, table_key(sparse, number), value).wait();
@@ -238,7 +238,7 @@ void check_refusing(ParameterServer& server, bool sparse, std::optional<double> 
       expect(leased[0][1] == before + 1, "a leased value that was updated");
     }
     worker.barrier();
-    // What writes in place is not looked at.
+    // Functions that write in place are not checked.
     if (worker.update_if_local(table, own, [](std::span<T> in_place) { in_place[0] = kNan<T>; })) {
       worker.pull(table, own, value).wait();
       expect(std::isnan(value[0]), "a value that was written in place");
@@ -311,7 +311,7 @@ TEST_CASE("Limits of pushes look at each value of its own length") {
         std::vector<double> updates;
         for (std::uint64_t number = 0; number < kKeys; ++number) {
           keys.push_back(table_key(sparse, number));
-          // Each row has the norm 10, and every fourth an infinite element.
+          // Each row has the norm 10, and every fourth has an infinite element.
           std::vector<double> row(table.length(keys.back()), 0);
           row.back() = number % 4 == 3 ? kInfinity<double> : -10;
           updates.insert(updates.end(), row.begin(), row.end());

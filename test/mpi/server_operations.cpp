@@ -66,7 +66,7 @@ TEST_CASE("A worker asks where a key is: in its reach, or not now") {
     for (std::uint64_t key = 0; key < kKeys; ++key) {
       const Rank at_home(home(Key(key)));
       check(dense, Key(key), lapse::test::share_memory(domains, worker.rank(), at_home));
-      // Also an uninitialized key; each rank has its own.
+      // Also an uninitialized key. Each rank has its own.
       check(sparse, Key(key), worker.rank() == at_home);
     }
     worker.barrier();
@@ -219,7 +219,7 @@ TEST_CASE("An operation that is destroyed goes on; the destination of a pull is 
       const std::vector<std::int64_t> at_once = destination;
       worker.wait_all();
       expect(destination == at_once, "the destination of a destroyed pull stays as it was");
-      // Replacing an operation destroys the old one.
+      // Assigning to an operation destroys the old one.
       Operation operation = worker.pull(table, keys, destination);
       operation = worker.push(table, keys, ones);
       operation.wait();

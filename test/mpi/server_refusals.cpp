@@ -1,4 +1,4 @@
-// Keys of sparse tables that cannot be made: the requester gets the failure, and the server goes on.
+// Keys of sparse tables that cannot be made: the requester gets the error, and the server continues.
 #include <mpi.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ bool is_bad(Key key) {
   return key.value() % 10 == 3;
 }
 
-// Ten keys after the other are at home on one rank; one of them is bad.
+// Each ten successive keys have one rank as home; one of the ten is bad.
 TableOptions spread(const ParameterServer& server) {
   TableOptions options{.name = "refusing", .sparse = true, .home = HomeMapKind::custom};
   options.home_function = [ranks = static_cast<std::uint64_t>(server.ranks())](Key key) {
@@ -46,7 +46,7 @@ std::string place(Key key, std::int32_t rank) {
   return "key " + std::to_string(key.value()) + " of table 'refusing' on rank " + std::to_string(rank);
 }
 
-// The text of the failure that `call` ends with, in wait.
+// The message of the exception of `call`, thrown by wait.
 template <class Failure, class Call>
 void expect_failure(Call&& call, const std::vector<std::string>& parts) {
   const std::string text = thrown_text<Failure>([&] { call().wait(); });
@@ -70,7 +70,7 @@ TEST_CASE("A localize or a lease of a key whose initial value throws at its home
         const auto home = static_cast<std::int32_t>(number / 10 % ranks);
         const std::vector<std::string> parts{place(bad, home), "no " + std::to_string(number)};
         const std::vector<Key> keys{bad};
-        // Nothing has to move at the home itself.
+        // No key has to move at the home itself.
         if (worker.rank().value() == home) {
           worker.localize(table, bad).wait();
         } else {
@@ -80,7 +80,7 @@ TEST_CASE("A localize or a lease of a key whose initial value throws at its home
         expect_failure<UserCodeFailed>([&] { return worker.set(table, bad, std::span(&one, 1)); }, parts);
         expect_failure<UserCodeFailed>([&] { return worker.pull(table, bad, std::span(&value, 1)); }, parts);
         expect_failure<UserCodeFailed>([&] { return worker.call(table, add, keys); }, parts);
-        // Queued while the key is asked for, and then sent to the home.
+        // Queued while the key is being requested, and then sent to the home.
         const Operation localize = worker.localize(table, bad);
         expect_failure<UserCodeFailed>([&] { return worker.push(table, bad, std::span(&one, 1)); }, parts);
         expect_failure<UserCodeFailed>([&] { return worker.pull(table, bad, std::span(&value, 1)); }, parts);
@@ -88,7 +88,7 @@ TEST_CASE("A localize or a lease of a key whose initial value throws at its home
         const std::string text =
             thrown_text<UserCodeFailed>([&] { static_cast<void>(worker.lease(table, some)); });
         expect(contains(text, place(bad, home)), text);
-        // Nothing is held: the other keys can be leased, also by the other workers.
+        // No lease is held: the other keys can be leased, also by the other workers.
         const std::vector<Key> good{Key(number - 1), Key(number + 1)};
         const Lease lease = worker.lease(table, good);
         ++lease.values(table)[0][0];
@@ -96,7 +96,7 @@ TEST_CASE("A localize or a lease of a key whose initial value throws at its home
       try {
         worker.wait_all();
       } catch (const UserCodeFailed&) {
-        // Of the localizes without a handle.
+        // thrown by the localizes without a handle
       }
     }
     worker.barrier();
@@ -122,7 +122,7 @@ TEST_CASE("A localize of many keys brings those that can be made") {
         for (const Key key : keys)
           expect(is_bad(key) || worker.pull_if_local(table, key, std::span(&value, 1)),
                  "a good key is local");
-        // A failure without a handle comes with wait_all, once.
+        // wait_all throws the error of an operation without a handle, once.
         worker.localize(table, keys);
         thrown_text<UserCodeFailed>([&] { worker.wait_all(); });
         worker.wait_all();
@@ -165,7 +165,7 @@ TEST_CASE("A home without room for a key refuses it to the requester alone") {
       worker.pull(table, key, std::span(&value, 1)).wait();
       expect(value == 7, "the initial value");
     }
-    // In a call with keys that exist, those are pushed to.
+    // In a call that includes keys that exist, these are pushed to.
     std::vector<Key> mixed = room;
     mixed.push_back(Key(100));
     expect_failure<OutOfMemory>(
@@ -183,11 +183,11 @@ TEST_CASE("A home without room for a key refuses it to the requester alone") {
 
 TEST_CASE("A rank without room for a key is refused it before anything is sent") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Every key is at home.
+  if (server.ranks() == 1) return;  // Every key is at its home.
   constexpr std::uint64_t kRoom = 10;
   TableOptions options = spread(server);
   options.name = "refusing";
-  // Of the keys at home on rank 1, few fit on rank 0 beside its own.
+  // Rank 0 can store only few of rank 1's keys beside its own.
   constexpr std::uint64_t kFirstOfRank0 = 1000;
   options.max_keys = 4 * kRoom;
   options.home_function = [](Key key) { return key.value() < kFirstOfRank0 ? 1 : 0; };

@@ -1,5 +1,4 @@
-// A single-threaded reference of tables with update rules: what the pushes of one worker,
-// in their order, must give.
+// A single-threaded reference of tables with update rules: the result of the pushes of one worker, in order.
 #pragma once
 
 #include <cstring>
@@ -13,7 +12,8 @@
 
 namespace lapse::test {
 
-// Momentum, with a state of its own length: velocity of each element and the number of pushes.
+// Momentum. Its state has another length than the value: the velocity of each element and the number of
+// pushes.
 template <Element T>
 struct Momentum {
   std::string name() const { return "momentum"; }
@@ -33,7 +33,7 @@ struct Momentum {
 template <Element T>
 class RuleReference {
  public:
-  // Values of `length` elements, first those of the initialiser.
+  // Values of `length` elements, initially those of the initialiser.
   RuleReference(const UpdateRule& rule, std::size_t length, Initialiser initialiser, std::uint64_t seed)
       : kernel_(rule, element_type<T>()),
         length_(length),

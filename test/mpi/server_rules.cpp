@@ -1,4 +1,4 @@
-// Update rules where keys are wherever localize has brought them.
+// Update rules on keys that localize moves between ranks.
 #include <mpi.h>
 
 #include <array>
@@ -65,8 +65,8 @@ class Noise {
   std::mt19937_64 engine_;
 };
 
-// Random pushes and sets, each key by one worker, while all workers localize all keys; bit-equal to the
-// reference, values and states.
+// Random pushes and sets, each key by one worker, while all workers localize all keys. Values and states must
+// be bit-equal to the reference.
 template <Element T>
 void check_rule(ParameterServer& server, const UpdateRule& rule, bool sparse) {
   TableOptions options = options_of(sparse);
@@ -144,7 +144,7 @@ TEST_CASE("Pushes of all workers to all keys: integers add up exactly, floats wi
         if (noise.below(3) == 0) worker.localize(floats, table_key(sparse, noise.below(kKeys)));
       }
       worker.barrier();
-      // Every worker repeats what all have done.
+      // Every worker recomputes what all workers have done.
       std::map<std::uint64_t, std::array<std::int64_t, kLength>> expected;
       std::map<std::uint64_t, int> pushes;
       for (std::size_t other = 0; other < worker.count(); ++other) {
@@ -169,7 +169,7 @@ TEST_CASE("Pushes of all workers to all keys: integers add up exactly, floats wi
         std::array<float, kLength> value;
         worker.pull(floats, key, value).wait();
         const double exact = 0.05 * pushes[number];
-        // Each of n additions rounds a partial sum of at most `exact`, each update once.
+        // Each of n additions rounds a partial sum of at most `exact`, and each update is rounded once.
         const double bound = exact * std::numeric_limits<float>::epsilon() * (pushes[number] + 1);
         expect(std::abs(static_cast<double>(value[0]) - exact) <= bound, "the sum of floats");
       }
@@ -193,7 +193,7 @@ TEST_CASE("The state of a rule goes with its key from rank to rank") {
           reference.push(key, update);
           if (turn % worker.count() == worker.index()) {
             worker.localize(table, key).wait();
-            worker.push(table, key, update).wait();  // the first makes a sparse key: the engine does that
+            worker.push(table, key, update).wait();  // the engine makes a sparse key at its first push
             std::vector<double> value(kLength);
             expect(worker.pull_if_local(table, key, value), "the key is here");
             const Lease lease = worker.lease(table, std::span(&key, 1));
@@ -216,7 +216,7 @@ TEST_CASE("set starts the state anew; pushes give the same bits from near and fr
     const auto used = server.create_table<float>(options);
     const auto fresh = server.create_table<float>(options);
     server.run_workers(1, [&](Worker& worker) {
-      // Worker 0 writes to keys of all ranks, the last one then reads them.
+      // Worker 0 writes to keys of all ranks; then the last worker reads them.
       const auto keys = key_range(0, kKeys);
       std::vector<float> value(kKeys * kLength, 0.5F);
       std::vector<float> gradient(kKeys * kLength, 0.25F);

@@ -1,4 +1,4 @@
-// Several servers of one process in phases at the same time, beside messages of the application.
+// Several servers of a process in concurrent phases, mixed with messages of the application.
 #include <mpi.h>
 
 #include <array>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t kKeys = 50;
 constexpr int kRounds = 20;
-constexpr int kTags = 6;  // of the application: those that the library uses are among them
+constexpr int kTags = 6;  // of the application; the library uses some of these tags too
 
-// A server and a table, and what the table must have.
+// A server, its table, and the values that the table must have.
 struct Part {
   explicit Part(MPI_Comm communicator)
       : server(communicator),
@@ -29,7 +29,7 @@ struct Part {
     server.start_progress(1);
     worker.emplace(server.attach());
   }
-  // Asynchronous.
+  // asynchronous
   void add(int round) {
     const auto keys = key_range(0, kKeys);
     if (round % 3 == 0) (*worker)->localize(table, std::span(keys).subspan((*worker)->index() * 5, 5));
@@ -53,7 +53,8 @@ struct Part {
   std::optional<AttachedWorker> worker;
 };
 
-// The application's own messages to the next rank of a communicator, with each tag; received by any tag.
+// Sends the application's own messages to the next rank of a communicator, with each tag, and receives with
+// any tag.
 class Ring {
  public:
   explicit Ring(MPI_Comm communicator) : communicator_(communicator) {
@@ -66,7 +67,7 @@ class Ring {
     rank_ = rank;
   }
 
-  // By the holder of MPI.
+  // Requires the MPI lock.
   void begin(int round) {
     for (int tag = 0; tag < kTags; ++tag) {
       sent_[tag] = message(rank_, round, tag);
@@ -75,13 +76,13 @@ class Ring {
     }
     MPI_Iallreduce(&round, &sum_, 1, MPI_INT, MPI_SUM, communicator_, &requests_.back());
   }
-  // By the holder of MPI: whether all have come.
+  // Requires the MPI lock. Returns whether all messages have arrived.
   bool test() {
     int done = 0;
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
     return done != 0;
   }
-  // Messages between two ranks come in the order in which they were sent.
+  // Messages between two ranks arrive in the order in which they were sent.
   void check(int round) {
     int ranks = 0;
     MPI_Comm_size(communicator_, &ranks);
@@ -135,7 +136,7 @@ TEST_CASE("Two servers and one on a part of the ranks have phases at once, besid
         }
       }
       for (Part* one : {&part, &same, &whole}) one->check(rounds);
-      // Phases end in another order than they began in; between the ends there is a phase of another server.
+      // Phases end in a different order than they began; between the ends, another server runs a phase.
       part.end();
       whole.end();
       part.begin();

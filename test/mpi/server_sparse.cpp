@@ -1,4 +1,4 @@
-// Tables with keys that are not known beforehand.
+// Tables whose keys are not known in advance.
 #include <mpi.h>
 
 #include <limits>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLength = 3;
 constexpr std::size_t kKeys = 300;
 
-// Over all 64 bits, also the smallest and largest.
+// Spread over all 64 bits, including the smallest and the largest key.
 std::vector<Key> wide_keys() {
   std::vector<Key> keys{Key(0),
                         Key(1),
@@ -39,11 +39,11 @@ TableCounters total(ParameterServer& server, TableId table) {
   return server.statistics().table_total(table);
 }
 
-// What there is, seen by all workers together: number of keys, sum of their bits, sum of the values.
+// The contents as seen by all workers together: number of keys, sum of their bits, sum of the values.
 template <class T>
 std::vector<std::int64_t> visit(Worker& worker, const Table<T>& table) {
   std::vector<std::int64_t> sums(3);
-  // Every rank's keys once: by its first worker.
+  // Each rank's keys are counted once: by its first worker.
   if (worker.local_index() == 0) {
     worker.for_each_local(table, [&](Key key, std::span<const T> value) {
       expect(value.size() == table.length(key), "length of a visited value");
@@ -112,7 +112,7 @@ TEST_CASE("Pushes make keys, wherever they move; each is visited once; statistic
     options.update_rule = UpdateRule::add();
     options.initialiser = Initialiser::constant(5);
     const auto table = server.create_table<std::int64_t>(options);
-    // Two runs, one after the other: the second finds the keys where the first has left them.
+    // Two phases, one after the other: in the second, the keys are where the first has left them.
     for (std::int64_t run = 1; run <= 2; ++run) {
       server.run_workers(2, [&](Worker& worker) {
         const std::vector<std::int64_t> ones(keys.size() * kLength, 1);
@@ -178,7 +178,7 @@ TEST_CASE(
       }
       worker.barrier();
     }
-    // All ask for all, again and again.
+    // All workers request all keys, repeatedly.
     for (int round = 0; round < 10; ++round) {
       const Operation first = worker.localize(table, keys);
       worker.push(table, keys[static_cast<std::size_t>(round)], std::vector<std::int32_t>(kLength, 1));
@@ -232,7 +232,7 @@ TEST_CASE("The function of for_each_local may call the server and make keys") {
       std::int64_t again = 0;
       worker.pull(table, key, std::span(&again, 1)).wait();
       expect(again >= value[0], "the value of a visited key");
-      // Keys that come meanwhile may be visited, too: they add nothing.
+      // Keys that arrive meanwhile may be visited, too: they add 0.
       if (key.value() < 1000) worker.push(table, Key(key.value() + 1000), std::span(&one, 1));
     });
     worker.barrier();
@@ -265,7 +265,7 @@ TEST_CASE("A sparse table takes many keys from all workers at once") {
 
 TEST_CASE("Cached locations leave room for keys that arrive") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() < 3) return;  // It takes a home, an owner and a rank that asks.
+  if (server.ranks() < 3) return;  // Needs three ranks: a home, an owner and a requester.
   TableOptions options{.sparse = true, .max_keys = 200, .home = HomeMapKind::custom};
   options.home_function = [](Key key) { return key.value() < 1000 ? 1 : 0; };
   const auto table = server.create_table<float>(options);
@@ -278,7 +278,7 @@ TEST_CASE("Cached locations leave room for keys that arrive") {
       worker.localize(table, others).wait();
     }
     worker.barrier();
-    // Rank 0 hears that they are on rank 2, not at their home.
+    // Rank 0 learns that the keys are on rank 2, not at their home.
     if (worker.rank() == Rank(0)) {
       for (int i = 0; i < 3; ++i) worker.pull(table, others, values).wait();
       for (std::uint64_t key = 1000; key < 1100; ++key) worker.push(table, Key(key), std::vector<float>{2});

@@ -1,4 +1,4 @@
-// A wait that takes too long is reported, also by a worker that is busy with helping.
+// A wait that takes too long is reported, also by a worker that handles messages meanwhile.
 #include <mpi.h>
 
 #include <string>
@@ -14,7 +14,7 @@ using lapse::test::expect;
 
 TEST_CASE("A stalled wait is reported by a worker that helps with the requests of other ranks meanwhile") {
   for (const Helping helping : {Helping::on, Helping::off}) {
-    Options options = lapse::test::ranks_alone();  // Rank 0 shall be asked by message.
+    Options options = lapse::test::ranks_alone();  // Rank 0 must be asked by message.
     options.stall_report = std::chrono::seconds(1);
     options.helping = helping;
     options.startup_report = false;

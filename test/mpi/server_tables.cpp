@@ -33,7 +33,7 @@ Initialiser function_of_key() {
   });
 }
 
-// Values at the start are those of the initialiser, whatever the number of ranks; pushes add to them.
+// Initial values are those of the initialiser, whatever the number of ranks; pushes add to them.
 template <Element T>
 void check_type(ParameterServer& server) {
   const std::vector<Initialiser> initialisers{Initialiser::zero(), Initialiser::constant(3),
@@ -191,7 +191,7 @@ TEST_CASE("A table reports what memory it uses on this rank") {
   const DomainMap domains = lapse::test::domains_of_world();
   const Domain self = domains.domain_of(server.rank());
   const auto members = domains.members(self).size();
-  // Of what its domain owns, a rank has what it serves.
+  // Of the keys that its domain owns, a rank stores those that it serves.
   const auto serves = [&](Key key) { return domains.serving_rank(key, self) == server.rank(); };
   std::uint64_t own = 0;
   std::uint64_t served = 0;

@@ -1,4 +1,4 @@
-// The threads of the library, as the system sees them.
+// The library's threads, as listed by the operating system.
 #include <mpi.h>
 
 #include <csignal>
@@ -17,7 +17,7 @@ using namespace lapse;
 
 namespace {
 
-// Of the threads of this process that have a name of the library: whether they hold a signal back.
+// Whether the threads of this process with a name of the library block a signal.
 std::map<std::string, bool> library_threads(int signal) {
   std::map<std::string, bool> threads;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -46,7 +46,7 @@ TEST_CASE("Threads of the server have names, and take no signals; workers take t
   CHECK(workers == std::map<std::string, bool>{{"lapse-worker0", false}, {"lapse-worker1", false}});
   server.start_progress(1);
   auto terminate = library_threads(SIGTERM);
-  // It names itself when it begins.
+  // A thread sets its name when it begins.
   for (; !terminate.contains("lapse-server"); std::this_thread::yield()) terminate = library_threads(SIGTERM);
   const auto fault = library_threads(SIGSEGV);
   server.attach()->barrier();

@@ -28,7 +28,7 @@ void refuse_bad(Key key) {
   if (is_bad(key)) throw std::runtime_error("no " + std::to_string(key.value()));
 }
 
-// Adds, and throws for updates below 0 after it has written.
+// Adds. Throws for negative updates, after writing.
 struct OnlyPositive {
   std::string name() const { return "only positive"; }
   std::size_t state_elements(std::size_t) const { return 0; }
@@ -39,8 +39,8 @@ struct OnlyPositive {
   }
 };
 
-// Runs the call, waits for it and for everything else; true when UserCodeFailed came at once,
-// from wait, or from wait_all.
+// Makes the call, waits for it and for all other operations. Returns true if UserCodeFailed was thrown: by
+// the call, by wait, or by wait_all.
 bool fails(Worker& worker, const std::function<Operation()>& call, std::string_view text) {
   int failures = 0;
   const auto attempt = [&](const auto& f) {
@@ -56,7 +56,7 @@ bool fails(Worker& worker, const std::function<Operation()>& call, std::string_v
   return failures > 0;
 }
 
-// Keys 0 to kKeys - 1 are at home on rank key % ranks.
+// The home of key k, 0 <= k < kKeys, is rank k % ranks.
 TableOptions spread(ParameterServer& server, bool sparse) {
   const auto ranks = static_cast<std::uint64_t>(server.ranks());
   TableOptions options{.sparse = sparse, .home = HomeMapKind::custom};
@@ -65,7 +65,7 @@ TableOptions spread(ParameterServer& server, bool sparse) {
   return options;
 }
 
-// The worker that runs on this thread; null on the thread that drives the communication.
+// The worker that runs on this thread; null on the thread that drives communication.
 thread_local Worker* this_worker = nullptr;
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_CASE("A function that throws: at once for local keys, in wait for others; t
         };
         const std::string text = thrown_text<UserCodeFailed>(call);
         expect(contains(text, "no " + std::to_string(key)), "the text in: " + text);
-        // A sparse key is local only after a call has made it.
+        // A sparse key becomes local only after a call has made it.
         if (!sparse) expect(begun != here, "at once for a local key, in wait for others");
         expect(result[0] == -1, "no result");
       }
@@ -105,7 +105,7 @@ TEST_CASE("A function that throws: at once for local keys, in wait for others; t
       expect(value[0] == static_cast<std::int64_t>(worker.count()), "what the function wrote stays");
       worker.barrier();
 
-      // All keys in one call: the others are done.
+      // All keys in one call: the other keys are updated.
       std::vector<std::int64_t> results(kKeys, -1);
       const auto keys = key_range(0, kKeys);
       expect(fails(
@@ -119,7 +119,7 @@ TEST_CASE("A function that throws: at once for local keys, in wait for others; t
         expect(values[key] == (is_bad(Key(key)) ? 2 : 1) * workers, "every key was called");
       }
     });
-    // The server is as good as before.
+    // The server is unaffected.
     server.run_workers(1, [&](Worker& worker) {
       worker.push(table, Key(3), std::vector<std::int64_t>{1});
       worker.localize(table, Key(3)).wait();
@@ -162,7 +162,7 @@ TEST_CASE("A failure that no worker asks for ends the phase on every rank") {
       server.register_function<double>("refuse", [](Key key, std::span<double>) { refuse_bad(key); });
   const std::string text = thrown_text<PeerFailed>([&] {
     server.run_workers(1, [&](Worker& worker) {
-      // Key 13 is at home on rank 1 of 2, 3 and 4.
+      // The home of key 13 is rank 1 of 2, 3 and 4.
       const std::vector<Key> bad{Key(13)};
       if (worker.rank() == Rank(0)) worker.call(table, refuse, bad);
     });
@@ -328,7 +328,7 @@ TEST_CASE("Code that the server runs cannot call it, on whatever thread it runs"
            "every call has run");
     this_worker = nullptr;
   });
-  // Everything that ran anywhere was refused.
+  // Every call that ran on any rank was refused.
   int all = refused;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK(all == 2 * 20 * 2 * server.ranks() * static_cast<int>(kKeys));

@@ -1,8 +1,8 @@
-# Inputs that not every rank can read, as a user gives them to the programs. The launcher of MPICH takes no more of standard
-# input than a pipe holds.
+# Inputs that only some ranks can read, given to the programs like users do. The launcher of MPICH reads no
+# more of standard input than a pipe can hold.
 if(LAPSE_BUILD_APPS AND LAPSE_WITH_OPEN_MPI)
   function(lapse_shared_inputs_test what ranks)
-    # The programs wait for MPI to start and end for most of their time.
+    # The programs mostly wait for MPI to start and end.
     lapse_add_test(shared_inputs_program.ranks_${ranks}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 120
               "${PROJECT_SOURCE_DIR}/test/mpi/shared_inputs_program.sh" ${what} $<TARGET_FILE:matrix_factorization>

@@ -1,7 +1,7 @@
 #!/bin/bash
-# shared_inputs_program.sh all|data <matrix_factorization> <knowledge_graph_embeddings> <folder of data> <launcher...>:
-# pipes, standard input and files that not every rank has, as input of the programs on several ranks; data: without
-# errors. Prints what is wrong and exits with 1.
+# shared_inputs_program.sh all|data <matrix_factorization> <knowledge_graph_embeddings> <folder of data>
+# <launcher...>: gives pipes, standard input and files that only some ranks have to the programs on several
+# ranks; with "data", only the cases without errors. Prints errors and exits with 1.
 set -u
 what=$1
 factorize=$2
@@ -19,12 +19,13 @@ fail() {
   failures=$((failures + 1))
 }
 
-run() {  # <program and arguments...>: output in $directory/out and err; standard input is that of the caller
+run() {  # <program and arguments...>: output in $directory/out and err; standard input is the caller's
   "${launcher[@]}" "$@" >"$directory/out" 2>"$directory/err"
 }
 
-# Refuses: the program's own line, which begins with "error:", comes exactly once, at the end, and contains the texts.
-# The rank that fails may have logged the error at once, in a line that begins with "lapse[".
+# Expects that the program refuses its input: exactly one line of its own, the last one, which begins with
+# "error:" and contains the texts. The rank that fails may also have logged the error, in a line that begins
+# with "lapse[".
 refuses() {  # <texts, separated by |> <program and arguments...>
   local texts text lines
   IFS='|' read -ra texts <<<"$1"
@@ -37,7 +38,7 @@ refuses() {  # <texts, separated by |> <program and arguments...>
   done
 }
 
-# Another process writes the output of a command to a named pipe.
+# Starts a process that writes the output of a command to a named pipe.
 feed() {  # <name of the pipe> <command...>
   local pipe=$directory/$1
   shift
@@ -46,7 +47,7 @@ feed() {  # <name of the pipe> <command...>
   writers+=($!)
 }
 
-# The first rank runs in $directory, the others in a folder that lacks its files.
+# The first rank runs in $directory, the others in a folder without its files.
 mkdir "$directory/elsewhere"
 cat >"$directory/apart.sh" <<END
 #!/bin/bash
@@ -55,7 +56,7 @@ exec "\$@"
 END
 chmod +x "$directory/apart.sh"
 
-# Ratings: pipes are the same training as files, whatever their compression and size.
+# Ratings: pipes and files give the same training, whatever their compression and size.
 ratings=$data/movietweetings/ratings.tsv
 head -n 20000 "$ratings" >"$directory/test.tsv"
 result() { grep -e ' cells to train on' -e '^ *test RMSE' "$directory/out"; }
@@ -86,7 +87,7 @@ grep -q ' 3034 triples to train on' "$directory/out" || fail "standard input: $(
 
 [[ $what == all ]] || exit $((failures > 0))
 
-# What is wrong in a pipe is reported once, with its place.
+# Errors in a pipe's data are reported once, with their line.
 bad_line() { head -n 16 "$ratings"; printf '1\tx\t3\t4\n'; tail -n +17 "$ratings"; }
 feed pipe bad_line
 refuses "pipe:17:3: item id 'x'" "$factorize" "$directory/pipe" </dev/null
@@ -96,17 +97,17 @@ printf '#!/bin/bash\nexec "$@" <&-\n' >"$directory/closed.sh"
 chmod +x "$directory/closed.sh"
 refuses "standard input: contains no triples" "$directory/closed.sh" "$embed" -
 
-# Open files that the rank was not started with are those of MPI; reading them would never end.
+# Open files that the rank did not inherit belong to MPI; reading them would never end.
 for number in 4 11; do
   refuses "/dev/fd/$number|not started with|mpirun" "$factorize" "/dev/fd/$number" </dev/null
 done
 refuses "/proc/self/fd/11|not started with" "$embed" - --test /proc/self/fd/11 </dev/null
-# What a shell of the rank itself passes on is read.
+# Files that a shell of the rank itself opens can be read.
 printf '#!/bin/bash\n"$1" <(head -n 1000 "$2") --epochs 1\n' >"$directory/substitution.sh"
 chmod +x "$directory/substitution.sh"
 run "$directory/substitution.sh" "$factorize" "$ratings" </dev/null || fail "substitution: $(cat "$directory/err")"
 
-# A pipe that gives nothing is reported, though it stops no one: here it ends after the report.
+# A pipe that delivers no data is reported, which stops no rank: here it ends after the report.
 mkfifo "$directory/silent"
 LAPSE_STALL_REPORT=1 run "$embed" "$directory/silent" </dev/null &
 program=$!
@@ -125,7 +126,8 @@ ln -s pipe "$directory/link"
 refuses "pipe|link|once" "$embed" "$directory/pipe" --test "$directory/link" </dev/null
 refuses "standard input|once" "$factorize" - --test - </dev/null
 
-# Files must be on every rank, with the same bytes. The first rank does not wait for the pipe, which has no writer.
+# Files must exist on every rank, with equal bytes. The first rank does not wait for the pipe, which has no
+# writer.
 refuses "rank 1 failed|test.txt.xz: cannot be opened|No such file|$(uname -n)" \
   "$directory/apart.sh" "$embed" pipe --test test.txt.xz </dev/null
 cp "$directory/valid.txt.xz" "$directory/elsewhere/train.txt.xz"

@@ -1,5 +1,6 @@
 lapse_program(shared_memory_program SOURCES shared_memory_copies.cpp shared_memory_program.cpp DEPENDS lapse::adapm)
-# MPICH over UCX does not start with so little shared memory, and takes some of what is filled here.
+# MPICH over UCX does not start with so little shared memory, and uses part of the memory that this test
+# fills.
 set(of_open_mpi "")
 if(LAPSE_WITH_OPEN_MPI)
   set(of_open_mpi filled 1m no_osc unknown_osc)

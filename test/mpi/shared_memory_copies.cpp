@@ -1,4 +1,4 @@
-// Copies of values where ranks can hardly share memory, and where one of them dies.
+// Replicas on ranks that can hardly share memory, and on ranks of which one is killed.
 #include "test/mpi/shared_memory_copies.hpp"
 
 #include <algorithm>

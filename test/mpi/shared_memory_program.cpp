@@ -1,5 +1,5 @@
-// A program whose ranks share memory, for environments in which that is difficult:
-// shared_memory_program.sh makes them.
+// A program whose ranks share memory, for environments that make that difficult. shared_memory_program.sh
+// sets them up.
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ using namespace lapse;
 using lapse::test::expect;
 using lapse::test::key_range;
 
-// Every worker adds 1 to every `stride`-th key, between relocations and leases, and finds all that was added.
+// Every worker adds 1 to every `stride`-th key, between relocations and leases, and checks the sums.
 template <Element T>
 void use(ParameterServer& server, const Table<T>& table, std::uint64_t stride) {
   std::vector<Key> keys;
@@ -62,7 +62,7 @@ void use(ParameterServer& server, const Table<T>& table, std::uint64_t stride) {
   server.run_workers(1, [&](Worker& worker) { lapse::test::expect_one_owner_each(worker, table); });
 }
 
-// More than a small file system holds: of one table the values, of the other already the slot words.
+// More than a small file system holds: the values of one table, and the slot words of another.
 void tables() {
   ParameterServer server(MPI_COMM_WORLD);
   const auto values = server.create_table<float>({.name = "values", .keys = 1600, .length = 16384});
@@ -81,14 +81,14 @@ void few() {
   server.close();
 }
 
-// Rank 1 has fewer addresses than the table of all ranks wants, and than it would want by itself.
+// Rank 1 has fewer addresses than the table needs with shared memory, and than it would need alone.
 void addresses() {
   ParameterServer server(MPI_COMM_WORLD);
   constexpr std::uint64_t kKeys = 4'000'000;
   if (server.rank() == Rank(1)) {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    // Of 32 (slot word, owner, slot); of 14 where a third of the keys have owner and slot.
+    // Of 32 (slot word, owner, slot), or of 14 if a third of the keys have owner and slot.
     constexpr std::uint64_t kForEachKey = 12;
     const rlim_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kKeys * kForEachKey;
     const rlimit limit{bytes, bytes};
@@ -97,7 +97,7 @@ void addresses() {
   server.create_table<std::int64_t>({.name = "wide", .keys = kKeys});
 }
 
-// Values that are private to a neighbour never become local; a loop that asks where they are ends.
+// Values that are private to a neighbour never become local. A loop that waits for their locality ends.
 template <Element T>
 std::size_t read_after_localize(Worker& worker, const Table<T>& table, std::span<const Key> keys) {
   constexpr int kTries = 100;
@@ -124,7 +124,7 @@ std::size_t read_after_localize(Worker& worker, const Table<T>& table, std::span
   return by_message;
 }
 
-// What another process would take of the shared memory.
+// Takes shared memory, like another process would.
 class Filling {
  public:
   void begin(std::uintmax_t left) {
@@ -137,8 +137,8 @@ class Filling {
   static constexpr const char* kFile = "/dev/shm/filling";
 };
 
-// Another process takes the shared memory between the making of a server and its first packets: there is
-// room for some rings between ranks, not for all.
+// Another process takes the shared memory after a server is made and before its first packets: some of the
+// rings between ranks fit, not all.
 void full() {
   Filling filling;
   ParameterServer server(MPI_COMM_WORLD);
@@ -151,8 +151,7 @@ void full() {
   server.close();
 }
 
-// Another process takes the shared memory between the making of a table and its growth
-// on two ranks of a domain.
+// Another process takes the shared memory after a table is made and before it grows on two ranks of a domain.
 void filled() {
   constexpr std::uintmax_t kLeft = std::uintmax_t{3} << 20U;
   Filling filling;
@@ -171,7 +170,7 @@ void filled() {
     const auto sum = static_cast<float>(worker.count());
     expect(std::ranges::all_of(values, [&](float value) { return value == sum; }), "the pushes of all");
     worker.barrier();
-    // The ranks of the first domain, each with values that are private to the other.
+    // On the ranks of the first domain, each of which has values that are private to the other.
     if (worker.rank() != Rank(2)) {
       std::vector<Key> few;
       for (std::uint64_t key = 0; key < table.keys(); key += 100) few.emplace_back(key);
@@ -182,7 +181,7 @@ void filled() {
   server.close();
 }
 
-// Rank 1 is killed in the middle of a phase, in which all ranks use what they share.
+// Rank 1 is killed in the middle of a phase in which all ranks use their shared memory.
 void killed() {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<float>({.name = "values", .keys = 1000, .length = 4096});
@@ -198,7 +197,7 @@ void killed() {
   });
 }
 
-// Accesses to keys that are at home on the own host cost no messages, to others they do.
+// Accesses to keys whose home is on this host cost no messages; accesses to other keys do.
 void hosts() {
   const DomainMap domains = lapse::test::domains_of_world();
   ParameterServer server(MPI_COMM_WORLD);

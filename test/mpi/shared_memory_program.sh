@@ -1,6 +1,7 @@
 #!/bin/bash
-# shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly share memory, or
-# not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
+# shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly
+# share memory, cannot share it, or die. Passes if it ends as expected and prints one line that says what was
+# lost, why, and what to do.
 #   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
 #   filled            the same, filled by another process after a table has been made
 #   full              the same, filled before the first packet
@@ -9,15 +10,15 @@
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
 #   one_core          all ranks on one core
 #   killed            a rank is killed in the middle of a phase
-#   copies            /dev/shm of 64 MB, where there is not room for all copies that ranks want
-#   killed_in_rounds  as killed, while copies are merged and refreshed
+#   copies            /dev/shm of 64 MB, which does not hold all replicas that ranks want
+#   killed_in_rounds  like killed, while replicas are merged and refreshed
 set -u
 environment=$1
 program=$2
 shift 2
 launcher=("$@")
 
-# Becomes this script with a /dev/shm of its own.
+# Restarts this script with a /dev/shm of its own.
 with_shared_memory() {  # <size>
   [[ -z ${OWN_SHARED_MEMORY:-} ]] || return 0
   if ! unshare --mount --propagation private sh -c 'mount -t tmpfs -o size=1m tmpfs /dev/shm' 2>/dev/null; then
@@ -42,7 +43,7 @@ ends_well() {
   check "the results" [ "$(lines '^the results are right$')" -eq 1 ]
 }
 
-# The program says so in exactly one line, and nothing else.
+# Expects that the program prints exactly one such line.
 warns_once() {  # <pattern>
   check "one warning: $1" [ "$(lines "$1")" -eq 1 ]
 }
@@ -60,7 +61,7 @@ case $environment in
     ;;
   filled)
     with_shared_memory 64m
-    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's messages do not survive it.
+    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's own messages need shared memory.
     export LAPSE_DOMAIN=2                             # The first domain takes over the keys of the second.
     run filled
     ends_well
@@ -69,8 +70,8 @@ case $environment in
     ;;
   full)
     with_shared_memory 64m
-    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's messages do not survive it.
-    export LAPSE_DOMAIN=rank                          # Only packets want shared memory.
+    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's own messages need shared memory.
+    export LAPSE_DOMAIN=rank                          # Only packets use shared memory.
     run full
     ends_well
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
@@ -100,7 +101,7 @@ case $environment in
     run few
     check "a failure" [ "$status" -ne 0 ]
     check "no time limit" [ "$status" -ne 124 ]
-    # The message is MPI's own, and mpirun sometimes loses it: then mpirun reports that.
+    # MPI itself prints the message, and mpirun sometimes loses it: then mpirun reports that.
     check "what failed" [ "$(lines "nonsense|MPI_(INIT|Init)|ORTE_ERROR_LOG")" -ge 1 ]
     ;;
   one_core)
@@ -118,7 +119,7 @@ case $environment in
       check "copies" [ "$(lines '^[1-9][0-9]* copies came, [0-9]+ declined, 0 refused$')" -eq 1 ]
       check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
     done
-    # Ranks of a domain share copies: there is not room for all.
+    # Ranks of a domain share replicas, which do not all fit.
     check "declined copies" [ "$(lines ' [1-9][0-9]* declined')" -eq 1 ]
     warns_once "table 'values' on [^ ]+: /dev/shm has room for [0-9.]+ MB of its values.*--shm-size.*domain=rank"
     ;;

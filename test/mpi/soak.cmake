@@ -1,4 +1,4 @@
-# By hand for an hour: mpirun -n 4 soak 3600 <folder> [<seed>]; here for some checkpoints.
+# By hand for an hour: mpirun -n 4 soak 3600 <folder> [<seed>]. This test makes several checkpoints.
 lapse_program(soak SOURCES soak.cpp DEPENDS lapse::adapm lapse::jobs)
 lapse_add_test(soak.ranks_4
   COMMAND env LAPSE_DOMAIN=2

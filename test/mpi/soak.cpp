@@ -1,8 +1,9 @@
-// Everything at once for long: pulls, pushes, sets, calls, leases, localizes, intents, copies, checkpoints
-// and loads of several tables, and servers that come and go. All sums are exact, and memory does not grow.
+// A long mixed workload: pulls, pushes, sets, calls, leases, localizes, intents, replicas, checkpoints and
+// loads of several tables, and servers that are made and closed. All sums are exact, and memory does not
+// grow.
 //   soak SECONDS FOLDER [SEED [PARTS]]
-// PARTS: what there is beside work, to find out what grows: s saves, a saves in the background, l loads,
-// n new servers; all of it by default.
+// PARTS: the parts besides work, to find out which one grows: s saves, a saves in the background, l loads, n
+// new servers. By default all.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -31,10 +32,10 @@ using lapse::test::SoakSums;
 using lapse::test::SoakTables;
 using Time = std::chrono::steady_clock;
 
-constexpr std::int32_t kWorkers = 2;  // on each rank
-constexpr int kBatches = 150;         // of each worker in a phase
+constexpr std::int32_t kWorkers = 2;  // per rank
+constexpr int kBatches = 150;         // per worker and phase
 
-// Collective. What rank 0 has.
+// Collective. Broadcasts rank 0's object.
 double agreed(double value) {
   MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return value;
@@ -170,7 +171,7 @@ void run(int argument_count, char** arguments) {
     try {
       soak.run();
     } catch (const std::exception& error) {
-      // The manager, which is not closed, ends the job.
+      // The manager is not closed, which ends the job.
       std::fprintf(stderr, "rank %d: error: %s\n", rank, error.what());
       throw;
     }

@@ -1,4 +1,4 @@
-// What a process uses, and whether it grows.
+// The resources that a process uses, and whether they grow.
 #pragma once
 
 #include <malloc.h>
@@ -18,16 +18,16 @@
 
 namespace lapse::test {
 
-// What a rank uses. That of a job is the sum over its ranks.
+// The resources of a rank. Those of a job are the sum over its ranks.
 class SoakMemory {
  public:
   struct Kind {
     std::string_view name;
-    std::int64_t unit;   // of the numbers that are printed
-    std::int64_t bound;  // of its growth, for each rank
+    std::int64_t unit;   // of the printed numbers
+    std::int64_t bound;  // on the growth per rank
   };
-  // Bounds: queues and pools keep their largest size, and peaks depend on the order of messages. What MPI
-  // keeps for messages is a part of the heap and of the private memory; it has no count of its own.
+  // Bounds: queues and pools keep their largest size, and peaks depend on the order of messages. Memory that
+  // MPI keeps for messages is part of the heap and of the private memory; it is not counted separately.
   static constexpr std::array<Kind, 7> kKinds{{{"heap KiB", 1024, 1 << 20},
                                                {"private KiB", 1024, 4 << 20},
                                                {"shared KiB", 1024, 1 << 20},
@@ -37,8 +37,8 @@ class SoakMemory {
                                                {"its files", 1, 0}}};
   using Numbers = std::array<std::int64_t, kKinds.size()>;
 
-  // Of this process, and of the file system /dev/shm: what this process has mapped there, and the names
-  // of this job.
+  // Of this process, and of the file system /dev/shm: memory that this process has mapped from it, and the
+  // names of this job.
   static Numbers of_process() {
     const struct mallinfo2 heap = mallinfo2();
     const auto files = std::filesystem::directory_iterator("/proc/self/fd");
@@ -61,9 +61,9 @@ class SoakMemory {
 
   void add(const Numbers& numbers) { all_.push_back(numbers); }
 
-  // What has grown: its least amount in the last quarter of the run is more than its largest in the second
-  // quarter, by more than the bound. So neither a start that is not over nor a single peak counts. Empty:
-  // nothing has.
+  // Describes what has grown: its smallest amount in the last quarter of the run exceeds its largest in the
+  // second quarter by more than the bound. So neither a slow start nor a single peak counts. Empty if nothing
+  // has grown.
   std::string growth(int ranks) const {
     std::string text;
     const std::size_t quarter = all_.size() / 4;
@@ -108,8 +108,8 @@ class SoakMemory {
     return bytes;
   }
 
-  // Names in /dev/shm that have the number of this job, as Open MPI gives them to what it makes there: eight
-  // hexadecimal digits between points. Also what is left there, and mapped no more.
+  // Names in /dev/shm with the number of this job, in Open MPI's form: eight hexadecimal digits between
+  // points. Includes what is left there without being mapped.
   static std::int64_t files_of_job() {
     static const std::string job = number_of_job();
     if (job.empty()) return 0;

@@ -1,4 +1,4 @@
-// Tables on which workers do everything that there is, with integers, so that all sums are known exactly.
+// Tables of integers on which workers use all features. All sums are known exactly.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,15 @@
 
 namespace lapse::test {
 
-// What the tables hold: element i of a key's value is i + 1 times the number of the key. By table, then key.
+// The contents of the tables: element i of a key's value is i + 1 times the number of the key. By table, then
+// key.
 using SoakSums = std::vector<std::int64_t>;
 
 // Tables of all kinds. `managed` and `sparse` are pushed to at keys of intents; `assigned` is set, each key
 // by one worker; `leased` is leased, localized, called and pushed to, and has some long values.
 class SoakTables {
  public:
-  static constexpr std::uint64_t kKeys = 400;  // of each table
+  static constexpr std::uint64_t kKeys = 400;  // per table
   static constexpr std::size_t kTables = 4;
 
   explicit SoakTables(adapm::ParameterManager& manager)
@@ -61,16 +62,16 @@ class SoakTables {
     return sums;
   }
 
-  // A part of a phase, by every worker: `batches` batches of random calls; what they change is added to
-  // `changes`. `sums`: what the tables held when the phase began.
+  // One part of a phase, run by every worker: `batches` batches of random calls. Adds their changes to
+  // `changes`. `sums`: the contents of the tables when the phase began.
   void work(adapm::IntentWorker& worker, std::uint64_t seed, int batches, const SoakSums& sums,
             SoakSums& changes) const;
 
-  // Many large pushes at once, by every worker: pools of buffers and of operations, which keep what they once
-  // needed, have their largest size then.
+  // Every worker makes many large pushes at once, so that pools of buffers and of operations, which keep
+  // memory for reuse, reach their largest size.
   void burst(Worker& worker, SoakSums& changes) const;
 
-  // Collective over the workers, after a sync_barrier. Throws unless each value is what the sums say.
+  // Collective over the workers, after a sync_barrier. Throws unless every value matches the sums.
   void check(Worker& worker, const SoakSums& sums) const {
     for (std::uint64_t key = worker.index(); key < kKeys; key += worker.count()) {
       check_value(worker, managed_, Key(key), sums[key]);
@@ -141,7 +142,7 @@ class SoakTables::Calls {
   std::uint64_t number(std::uint64_t below) { return mix_bits(random_ += 0x9e37'79b9'7f4a'7c15U) % below; }
   std::vector<std::uint64_t> numbers(std::size_t count) {
     std::vector<std::uint64_t> keys(count);
-    // Some keys more often than others.
+    // Some keys are chosen more often than others.
     for (std::uint64_t& key : keys) key = number(number(2) == 0 ? 20 : kKeys);
     return keys;
   }
@@ -290,8 +291,8 @@ inline void SoakTables::work(adapm::IntentWorker& worker, std::uint64_t seed, in
   Calls(*this, worker, mix_bits(seed * 1000 + worker.index()), sums, changes).run(batches);
 }
 
-// Collective over the ranks: one phase of `workers` workers on each rank, with a check at its end. Changes
-// the sums to what the tables hold then, equally on all ranks.
+// Collective over the ranks. Runs one phase with `workers` workers on each rank, and checks the tables at its
+// end. Updates the sums to the new contents, equally on all ranks.
 inline void run_soak_phase(adapm::ParameterManager& manager, const SoakTables& tables, std::int32_t workers,
                            std::uint64_t seed, int batches, bool bursts, SoakSums& sums) {
   SoakSums next = sums;

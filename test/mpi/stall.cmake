@@ -1,4 +1,4 @@
-# What a wait that takes too long reports: one case for each run, of ranks that are stopped, late or gone.
+# Reports of waits that take too long, on ranks that are stopped, late or gone: one case per run.
 lapse_program(stall_program SOURCES stall_program.cpp DEPENDS lapse::jobs)
 lapse_program(stall_copies_program SOURCES stall_copies_program.cpp DEPENDS lapse::adapm)
 # lapse_stall_case(<case> <ranks> [<program>])
@@ -7,7 +7,7 @@ function(lapse_stall_case case ranks)
   if(ARGC GREATER 2)
     set(program ${ARGV2})
   endif()
-  # They sleep for most of their time: two at a time.
+  # The programs mostly sleep: two run at a time.
   lapse_add_test(stall.${case}
     COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success "the report is right"
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} ${ranks}

@@ -1,4 +1,4 @@
-// A program whose ranks wait too long, one case for each run.
+// A program whose ranks wait too long. Each run makes one case.
 #pragma once
 
 #include <mpi.h>
@@ -29,7 +29,7 @@ struct Job {
 inline void stop_here() {
   raise(SIGSTOP);
 }
-// Until rank 0 says so, with the process running.
+// Waits until rank 0 sends the signal, with the process running.
 inline void idle_here() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -53,10 +53,10 @@ inline std::string process_of(const Job& job, int rank) {
          std::to_string(job.processes[static_cast<std::size_t>(rank)]) + " on ";
 }
 
-// The case that the first argument names. Status 1 where it throws.
+// Runs the case that the first argument names. Returns 1 if it throws.
 inline int run_stall_case(int argc, char** argv,
                           const std::map<std::string_view, std::function<void(const Job&)>>& cases) {
-  // Threads that MPI starts leave the signal alone, too.
+  // Threads that MPI starts block the signal, too.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGUSR1);

@@ -1,5 +1,5 @@
-// Waits that take too long where keys have copies: rank 2 owns the key, and is stopped. Prints "the report is
-// right" once rank 0 has logged what it should.
+// Waits that take too long with replicated keys: rank 2 owns the key, and is stopped. Prints "the report is
+// right" once rank 0 has logged the expected report.
 #include <mpi.h>
 
 #include <csignal>
@@ -16,12 +16,12 @@ using lapse::Key;
 
 namespace {
 
-constexpr Key kKey(8);  // at home on rank 2
+constexpr Key kKey(8);  // its home is rank 2
 const std::vector<std::int64_t> kOne{1};
 
 enum class Wait { pull, relocation, wait_sync, sync_barrier };
 
-// Until a round has asked for the keys of intents.
+// Waits until a round has requested the keys of intents.
 void advance_a_while(adapm::IntentWorker& worker) {
   const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   while (std::chrono::steady_clock::now() < later) worker.advance_clock();

@@ -1,4 +1,4 @@
-// Reads what this process logs.
+// Reads the log of this process.
 #pragma once
 
 #include <fcntl.h>
@@ -18,9 +18,8 @@
 
 namespace lapse::test {
 
-// Passes on what the process writes to its standard error, until all texts have been seen, in any order, or
-// for a while; then calls resume(). Thread safety: the thread that made it; resume is called by a thread of
-// its own.
+// Forwards the standard error of the process until all texts have been seen, in any order, or until a
+// timeout; then calls resume(). Thread safety: used by the thread that made it; another thread calls resume.
 class StallObserver {
  public:
   StallObserver(bool observes, std::vector<std::string> texts, std::function<void()> resume)
@@ -35,7 +34,7 @@ class StallObserver {
   StallObserver(const StallObserver&) = delete;
   StallObserver& operator=(const StallObserver&) = delete;
 
-  // Whether a process is stopped by a signal. Throws when it has ended.
+  // Whether a signal has stopped a process. Throws if the process has ended.
   static bool stopped(int process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string line;
@@ -44,7 +43,7 @@ class StallObserver {
     return name_end != std::string::npos && line.substr(name_end + 2, 1) == "T";
   }
 
-  // What has been read, at the end.
+  // The text that has been read, at the end.
   const std::string& text() {
     end();
     return all_;

@@ -1,5 +1,5 @@
-// Waits that take too long, one case for each run: rank 0 reads what it logs, and lets the others go on once
-// the report names what it should, or after a while. Prints "the report is right" then.
+// Waits that take too long, one case per run. Rank 0 reads its own log and lets the other ranks continue once
+// the report names what it should, or after a timeout. Then prints "the report is right".
 #include <mpi.h>
 
 #include <atomic>
@@ -56,7 +56,7 @@ void latch(const Job& job) {
       worker.update_if_local(table, kKey, [](std::span<std::int64_t>) { stop_here(); });
     } else {
       worker.barrier();
-      // The other rank needs a moment to get the latch.
+      // The other rank needs some time to take the latch.
       while (!StallObserver::stopped(job.processes[1])) std::this_thread::yield();
       worker.push(table, kKey, one);
     }
@@ -89,7 +89,7 @@ void owner(const Job& job) {
   server.close();
 }
 
-// Rank 2 is stopped while it has a key that rank 0 localizes: the home names rank 0 from then on.
+// Rank 2 is stopped while it has a key that rank 0 localizes: the home already names rank 0.
 void passed_on(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
   const auto table =
@@ -138,8 +138,8 @@ void leased(const Job& job) {
   server.close();
 }
 
-// A worker of rank 1 leases a key and does not release it. A worker of rank 0 leases it, too; or two do, of
-// which one localizes it: the home names rank 0 from then on.
+// A worker of rank 1 leases a key and does not release it. One worker of rank 0 leases it, too; or two do,
+// one of which localizes it: the home then names rank 0.
 void lease_against(const Job& job, bool localizes) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
   const auto table =
@@ -174,7 +174,7 @@ void lease_against(const Job& job, bool localizes) {
   server.close();
 }
 
-// Rank 1 does not call run_workers: it is stopped, or it runs and does something else.
+// Rank 1 does not call run_workers: it is stopped, or does something else.
 void call(const Job& job, bool stopped) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(
@@ -188,7 +188,7 @@ void call(const Job& job, bool stopped) {
   server.close();
 }
 
-// Worker 3, on rank 1, does not come to a barrier.
+// Worker 3, on rank 1, does not reach a barrier.
 void barrier(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0,
@@ -204,8 +204,8 @@ void barrier(const Job& job) {
   server.close();
 }
 
-// Two workers of rank 0 begin to wait for worker 3 more than half of the time before a report apart: one
-// reports.
+// Two workers of rank 0 begin to wait for worker 3 at different times, more than half of a report interval
+// apart. Only one reports.
 void barrier_apart(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0, {"has waited for 2 s for the other workers at a barrier"},
@@ -227,7 +227,7 @@ void barrier_apart(const Job& job) {
   server.close();
 }
 
-// No thread of rank 1 is attached, while one of rank 0 waits at a barrier; then the place of rank 1 is free
+// No thread of rank 1 is attached, while one of rank 0 waits at a barrier; later rank 1's slot becomes free
 // again.
 void detached(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
@@ -251,7 +251,7 @@ void detached(const Job& job) {
   server.close();
 }
 
-// Rank 1 is stopped, others wait for it at the end of run_workers.
+// Rank 1 is stopped; the other ranks wait for it at the end of run_workers.
 void phase_end(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0,
@@ -265,7 +265,7 @@ void phase_end(const Job& job) {
   server.close();
 }
 
-// Rank 1 does not call stop_progress, and has no thread attached.
+// Rank 1 does not call stop_progress, and has no attached thread.
 void not_stopped(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0,
@@ -279,7 +279,7 @@ void not_stopped(const Job& job) {
   server.close();
 }
 
-// Workers that return while others wait for them at a barrier: an error on every rank, at once.
+// Workers return while others wait for them at a barrier: every rank throws an error at once.
 void returned(const Job& job) {
   Options settings = options({});
   settings.stall_report = std::chrono::seconds(0);

@@ -1,5 +1,5 @@
-// Workers that are threads of the application, under the thread level named by the argument: single (plain
-// MPI_Init), funneled or serialized.
+// Threads of the application as workers, under the thread level of the argument: single (plain MPI_Init),
+// funneled or serialized.
 #include <mpi.h>
 
 #include <array>
@@ -46,7 +46,7 @@ void expect_error(F&& f, std::string_view text) {
 
 using Values = std::vector<std::int64_t>;
 
-// Adds kRounds to every key, as often as there are workers, and sees the sum.
+// Adds kRounds to every key, by each worker, and checks the sum.
 void add_and_check(Worker& worker, const Table<std::int64_t>& table, std::int64_t before) {
   const auto keys = lapse::test::key_range(0, kKeys);
   const Values ones(kKeys * kLength, 1);
@@ -65,7 +65,7 @@ void add_and_check(Worker& worker, const Table<std::int64_t>& table, std::int64_
   worker.barrier();
 }
 
-// Whether a thread of this process has the name.
+// Whether this process has a thread with the name.
 bool has_thread(std::string_view name) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream in(task.path() / "comm");
@@ -82,7 +82,7 @@ struct Fixture {
   Table<std::int64_t> table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   std::int64_t sum = 0;
 
-  // `workers` of all ranks have added.
+  // Checks the sum after `workers` workers of all ranks have added.
   void added(std::int32_t workers) { sum += std::int64_t{kRounds} * workers; }
 };
 
@@ -103,7 +103,7 @@ void no_threads(Fixture& fixture) {
   expect_error<MpiStateError>([&] { fixture.server.start_progress(1); }, "run_here");
 }
 
-// Each rank begins the phase by another call.
+// Each rank begins the phase by a different call.
 void mixed(Fixture& fixture) {
   const auto f = [&](Worker& worker) { add_and_check(worker, fixture.table, fixture.sum); };
   if (fixture.server.rank().value() % 2 == 0) {
@@ -114,7 +114,7 @@ void mixed(Fixture& fixture) {
   fixture.added(fixture.server.ranks() + fixture.server.ranks() / 2);
 }
 
-// Runs each function on a thread, while this one drives the engine where no other does.
+// Runs each function on a thread, while this thread drives the engine if no other does.
 void run_threads(ParameterServer& server, const std::vector<std::function<void()>>& functions) {
   std::atomic<std::size_t> running{functions.size()};
   std::vector<std::thread> threads;
@@ -154,7 +154,7 @@ void attached(Fixture& fixture) {
     fixture.added(kThreads * server.ranks());
   }
   {
-    // The thread that has started it is a worker, too.
+    // The starting thread is a worker, too.
     const AttachedWorker first = server.attach();
     AttachedWorker second = server.attach();
     expect(first->local_index() == 0 && second->local_index() == 1, "the first places that are free");
@@ -172,7 +172,7 @@ void attached(Fixture& fixture) {
   server.stop_progress();
 }
 
-// The application's own messages go round while workers run.
+// The application's own messages circulate while workers run.
 void own_messages(Fixture& fixture, bool serialized) {
   ParameterServer& server = fixture.server;
   const int rank = server.rank().value();
@@ -209,7 +209,7 @@ void own_messages(Fixture& fixture, bool serialized) {
   expect(received == (rank + ranks - 1) % ranks, "the application's own message");
 }
 
-// Intents of a thread stay in its place, where the next one goes on.
+// Intents of a thread stay with its slot, where the next thread continues.
 void managed(bool threads) {
   adapm::ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
@@ -255,7 +255,8 @@ void managed(bool threads) {
   manager.close();
 }
 
-// Below MPI_THREAD_SERIALIZED a thread that has not initialised MPI is refused before it calls MPI.
+// Below MPI_THREAD_SERIALIZED, calls of a thread that has not initialised MPI are refused before they reach
+// MPI.
 void another_thread(Fixture& fixture) {
   ParameterServer& server = fixture.server;
   std::thread([&] {
@@ -268,7 +269,7 @@ void another_thread(Fixture& fixture) {
   }).join();
 }
 
-// What ends one worker ends the phase on every rank; with its text, where the thread gives it.
+// An error of one worker ends the phase on every rank, with the thread's message if it gives one.
 void failure(bool has_text) {
   Fixture fixture;
   ParameterServer& server = fixture.server;

@@ -8,8 +8,8 @@ lapse_test(transport_large
   RANKS 2
   LABELS slow)
 
-# Programs that initialise MPI themselves, in ways the main function of the tests does not. They wait for MPI to start and
-# end for most of their time: two at a time.
+# Programs that initialise MPI differently from the main function of the tests. They mostly wait for MPI to
+# start and end: two run at a time.
 lapse_program(transport_states SOURCES transport_states.cpp DEPENDS lapse::transport)
 set(eager_states eager_unknown)
 if(LAPSE_WITH_OPEN_MPI)

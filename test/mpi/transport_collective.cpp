@@ -1,4 +1,4 @@
-// Collective calls of MpiTransport, misuse, and what close finds.
+// Collective calls of MpiTransport, misuse, and errors that close detects.
 #include <mpi.h>
 
 #include <chrono>
@@ -60,7 +60,7 @@ TEST_CASE("A long all_gather reports the ranks that have not come, and close fin
   const Rank last{transport.ranks() - 1};
   for (int round = 0; round < 3; ++round) {
     if (transport.rank() == last) {
-      // Each of the others has seen that this rank alone is missing.
+      // Each of the others has noticed that only this rank is missing.
       for (std::int32_t other = 0; other < last.value(); ++other)
         MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
@@ -95,7 +95,7 @@ TEST_CASE("close reports a packet that was not received, on the receiver") {
     if (transport.rank() == receiver) {
       REQUIRE_THROWS_WITH(transport.close(), Contains("not idle"));
     } else if (transport.rank() == Rank{0}) {
-      // Whether MPI still needs the sender's buffer depends on the size.
+      // The size determines whether MPI still needs the sender's buffer.
       try {
         transport.close();
       } catch (const ProtocolError&) {

@@ -1,5 +1,5 @@
-// Packets between ranks of a host through rings in shared memory: who uses them, handlers that throw, what
-// close finds.
+// Packets between ranks of a host through rings in shared memory: which ranks use them, handlers that throw,
+// and errors that close detects.
 #include <mpi.h>
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr MpiTransportSettings kShortRings{.fragment_bytes = 1000, .host_ring_bytes = 4096};
 
-// Whether there is a next rank, on this host, and so for every rank.
+// Whether every rank has a next rank on this host.
 bool all_by_rings(const Transport& transport) {
   return transport.ranks() > 1 && transport.host_ranks() == transport.ranks();
 }
@@ -39,7 +39,7 @@ TEST_CASE("host rings: used where all ranks want them") {
   test::Traffic(one_without, {0, 100, 20'000}, 20, 1).run();
   one_without.close();
   MpiTransport with(MPI_COMM_WORLD);
-  // What the protocol sends at most fits.
+  // The largest packet of the protocol fits.
   REQUIRE((with.host_ring_packet_bytes() >= Transport::kPacketBytes) == (with.host_ranks() > 1));
   REQUIRE(with.packet_bytes(Rank(ranks - 1)) == Transport::kPacketBytes);
   with.close();

@@ -1,4 +1,4 @@
-// What tests of the transport send, and to whom.
+// Packets for tests of the transport, and their destinations.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// A packet of so many bytes of any content.
+// A packet of the given number of bytes, with arbitrary content.
 inline void send_bytes(Transport& transport, Rank to, std::size_t bytes) {
   PacketBuffer packet = transport.acquire_buffer();
   packet.extend(bytes);

@@ -1,4 +1,4 @@
-// Memory of a host by MPI windows, and doorbells in it.
+// Shared memory of a host by MPI windows, and doorbells in it.
 #include <mpi.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Host {
 
 TEST_CASE("Windows are zeroed, begin at a page and are the same memory on all ranks of the host") {
   const Host host;
-  if (host.ranks == 1) return;  // No other rank to share with.
+  if (host.ranks == 1) return;  // There is no other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   std::vector<std::byte*> all;
@@ -62,13 +62,13 @@ TEST_CASE("Windows are zeroed, begin at a page and are the same memory on all ra
 
 TEST_CASE("More than the file system or the addresses of a rank have room for is OutOfMemory on every rank") {
   const Host host;
-  if (host.ranks == 1) return;  // No other rank to share with.
+  if (host.ranks == 1) return;  // There is no other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   const std::size_t free = MpiSharedWindows::free_bytes();
   CHECK(free > 0);
   CHECK_THROWS_AS(memory.allocate(2 * free), OutOfMemory);
-  // The group goes on.
+  // The group continues.
   std::byte* const base = memory.allocate(1000);
   CHECK(base[999] == std::byte{0});
   memory.free();
@@ -76,7 +76,7 @@ TEST_CASE("More than the file system or the addresses of a rank have room for is
 
 TEST_CASE("Ranks of a host wake each other by doorbells in memory that they share") {
   const Host host;
-  if (host.ranks == 1) return;  // No other rank to share with.
+  if (host.ranks == 1) return;  // There is no other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   const auto count = static_cast<std::size_t>(host.ranks);
@@ -92,7 +92,7 @@ TEST_CASE("Ranks of a host wake each other by doorbells in memory that they shar
     turn->store(i + 1);
     bells.ring(Rank((host.rank + 1) % host.ranks));
   }
-  // A lost ring would have cost a whole sleep.
+  // A lost ring would cost a whole sleep.
   CHECK(std::chrono::steady_clock::now() - start < kSleep);
   MPI_Barrier(host.group);
   memory.free();

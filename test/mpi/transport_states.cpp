@@ -1,5 +1,5 @@
-// MpiTransport in every state of MPI that a process can bring it into; one state for each run,
-// named by the argument.
+// MpiTransport in every state that a process can bring MPI into. Each run makes one state, named by the
+// argument.
 #include <mpi.h>
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ void initialise(int level) {
   expect(provided == level, "MPI provides another thread level");
 }
 
-// Runs the function and returns what it wrote to standard error.
+// Runs the function and returns its output to standard error.
 template <class Function>
 std::string standard_error_of(Function function) {
   std::fflush(stderr);
@@ -97,8 +97,7 @@ void open_at_finalize() {
   second.reset();
 }
 
-// prepare_mpi_environment sets what is unset and keeps what the user has set;
-// the automatic eager size follows.
+// prepare_mpi_environment sets unset variables and keeps the user's; the automatic eager size adapts.
 void eager_limit(const char* set_by_user, std::size_t expected_packet_bytes) {
   if (set_by_user != nullptr) {
     ::setenv("OMPI_MCA_btl_vader_eager_limit", set_by_user, 1);
@@ -117,7 +116,7 @@ void eager_limit(const char* set_by_user, std::size_t expected_packet_bytes) {
   MPI_Finalize();
 }
 
-// Without shared memory between the ranks the limit is that of the network.
+// Without shared memory between the ranks, the network's limit applies.
 void eager_limit_of_tcp(const char* limit, std::size_t expected_packet_bytes) {
   ::setenv("OMPI_MCA_pml", "ob1", 1);
   ::setenv("OMPI_MCA_btl", "tcp,self", 1);
@@ -126,7 +125,7 @@ void eager_limit_of_tcp(const char* limit, std::size_t expected_packet_bytes) {
   eager_limit(nullptr, expected_packet_bytes);
 }
 
-// A library of which nothing is known but the standard: nothing is set for it.
+// For an unknown MPI library, no variables are set.
 void no_eager_limit() {
   ::unsetenv("OMPI_MCA_osc");
   lapse::prepare_mpi_environment();

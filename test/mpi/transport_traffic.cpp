@@ -1,5 +1,5 @@
-// Packets of many sizes between all ranks over MPI: order, completeness, content,
-// and nothing left at the end.
+// Packets of many sizes between all ranks over MPI: order, completeness, content, and an empty transport at
+// the end.
 #include <mpi.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ using namespace lapse;
 
 namespace {
 
-// Settings so small that all ways a packet can take are busy: a ring that wraps all the time, payloads of
-// many fragments with an odd tail, more fragments than may be in flight. Between ranks of a host, packets go
-// through rings that are full all the time, or by messages.
+// Settings small enough to use every path of a packet: a ring that wraps all the time, payloads of many
+// fragments with an odd tail, more fragments than may be in flight. Between ranks of a host, packets use
+// rings that are always full, or messages.
 constexpr MpiTransportSettings small(bool host_rings) {
   return {.eager_bytes = 256,
           .network_eager_bytes = 700,
@@ -31,7 +31,7 @@ constexpr MpiTransportSettings small(bool host_rings) {
 }
 constexpr std::size_t kRingPacket = 992;  // the largest one in such a ring
 
-// Runs the body with rings and without.
+// Runs the body with and without rings.
 template <class Body>
 void with_and_without_rings(Body body) {
   for (const bool rings : {true, false}) {
@@ -67,12 +67,13 @@ TEST_CASE("packets around the limits of the default settings arrive whole and in
     const std::size_t eager = transport.eager_packet_bytes();
     constexpr std::size_t kMebibyte = std::size_t{1} << 20;
     test::Traffic(transport, {8, 2000, eager - 1, eager, eager + 1}, 300, 2).run();
-    // Those between hosts, whether there are several or not, once all ranks have finished the first traffic.
+    // Sizes of packets between hosts, whether there are several or not, after all ranks have finished the
+    // first traffic.
     static_cast<void>(transport.all_gather({}));
     constexpr std::size_t kNetwork = Transport::kPacketBytes;
     test::Traffic(transport, {8, eager + 1, kNetwork - 1, kNetwork, kNetwork + 1, 65'536}, 100, 4).run();
-    // No rank begins the last traffic while others are in the one before. A rank that is alone on its host
-    // has no rings; all expect packets of the same sizes.
+    // No rank begins the last traffic before all have finished the previous one. A rank that is alone on its
+    // host has no rings; all ranks expect packets of equal sizes.
     const std::size_t mine = transport.host_ring_packet_bytes();
     std::size_t ring = 0;
     for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
@@ -93,7 +94,7 @@ TEST_CASE("two transports of a process work at the same time on different commun
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm half = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);  // Ranks in opposite order.
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);  // ranks in reverse order
     MpiTransport whole(MPI_COMM_WORLD, small(rings));
     MpiTransport part(half, small(true));
     MPI_Comm_free(&half);

@@ -4,7 +4,7 @@ lapse_test(word_vectors_mpi
   RANKS 1 2 4
   DOMAINS rank)
 
-# The program itself, as its user starts it.
+# Runs the program like a user does.
 if(LAPSE_BUILD_APPS)
   foreach(ranks IN ITEMS 1 3)
     lapse_processors(processors ${ranks})

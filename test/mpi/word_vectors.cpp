@@ -27,7 +27,7 @@ using lapse::test::TemporaryDirectory;
 namespace {
 
 constexpr std::uint64_t kSentences = 800;
-const double kUntrainedLoss = 6 * std::log(2);  // of vectors of zeros, with five negatives
+const double kUntrainedLoss = 6 * std::log(2);  // with all vectors zero and five negatives
 
 // Every rank has the text in a file of its own.
 struct TopicText {
@@ -66,7 +66,7 @@ WordVectors vectors_of(adapm::ParameterManager& manager, const Trainer& trainer,
   return vectors;
 }
 
-// The mean cosine of words of a topic, minus that of words of different topics.
+// The mean cosine of words of one topic, minus that of words of different topics.
 double separation(const WordVectors& vectors) {
   const std::vector<float> rows = normalized_rows(vectors);
   double sums[2] = {0, 0};
@@ -136,7 +136,7 @@ TEST_CASE("one worker gives the same vectors, bit for bit, on every rank") {
     adapm::ParameterManager manager(MPI_COMM_WORLD);
     TrainingOptions options = small_training();
     options.runner.epochs = 2;
-    options.sampling = adapm::SamplingScheme::naive;  // others draw what is near
+    options.sampling = adapm::SamplingScheme::naive;  // the other schemes draw local keys
     options.workers.assign(static_cast<std::size_t>(manager.ranks()), 0);
     (on_last ? options.workers.back() : options.workers.front()) = 1;
     const Corpus corpus = load_corpus(manager.server(), 1, {text.files, 5});

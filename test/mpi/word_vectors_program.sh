@@ -1,9 +1,9 @@
 #!/bin/bash
-# word_vectors_program.sh <program> <folder of the words> <launcher...>: the word vectors from their command line to their
-# files. Prints what is wrong and exits with 1.
+# word_vectors_program.sh <program> <folder of the words> <launcher...>: runs the word vectors from their
+# command line to their files. Prints errors and exits with 1.
 source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
-# A short training on two files, one of them packed: every kind of output is there.
+# A short training on two files, one of them compressed: every kind of output exists.
 printf 'the republic of the republic\nthe republic\n' >"$directory/more"
 run "$data/factbook.txt.xz" "$directory/more" --dim 20 --epochs 2 --workers 2 --output "$directory/vectors" \
   --analogies "$data/questions-words.txt.xz" --word-similarity "$data/wordsim353.tsv" \
@@ -26,7 +26,7 @@ assert summary["words_per_second"] > 0 and summary["technique"] == "adaptive"
 END
 fi
 
-# The vectors of the file are worth what they were worth before, also as text.
+# The vectors in the file have the same accuracy as before saving, also as text.
 accuracy=$(grep -E '^(analogies|word similarity)  ' "$directory/out" | tr -s ' ')
 run --evaluate-only "$directory/vectors" --analogies "$data/questions-words.txt.xz" \
   --word-similarity "$data/wordsim353.tsv" || fail "evaluation: $(cat "$directory/err")"
@@ -38,8 +38,8 @@ run "$directory/more" --min-count 1 --dim 2 --epochs 1 --output "$directory/text
   fail "vectors as text: $(head -n 3 "$directory/text")"
 [[ $(wc -l <"$directory/text") -eq 4 ]] || fail "lines of the vectors as text"
 
-# With the defaults, the loss of a small text falls in every epoch: sentences about one thing are trained far from each
-# other. With one worker the losses are those of every run.
+# With the defaults, the loss of a small text falls in every epoch: sentences about one topic are trained far
+# apart. With one worker, every run has these losses.
 if [[ ${launcher[-1]} -eq 1 ]]; then
   run "$data/factbook.txt.xz" --progress 0 || fail "defaults: $(cat "$directory/err")"
   losses=$(sed -n 's/^epoch .* loss *\([0-9.]*\) .*/\1/p' "$directory/out")

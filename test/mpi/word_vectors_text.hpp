@@ -17,7 +17,7 @@ inline std::string topic_word(std::uint64_t topic, std::uint64_t word) {
   return fmt::format("{}{}", static_cast<char>('a' + topic), word);
 }
 
-// Each sentence is about a topic: it has words of that topic alone.
+// Each sentence has a topic: it contains only words of that topic.
 inline std::string text_of_topics(std::uint64_t sentences) {
   RandomEngine random(1);
   std::string text;

@@ -1,4 +1,4 @@
-"""The list of deliberate faults: how it is read, and how a fault is made in the text of a file.
+"""Reads the list of deliberate faults, and makes a fault in the text of a file.
 
 A file *.faults describes faults one after the other; an empty line ends each, '#' begins a comment:
 
@@ -6,14 +6,14 @@ A file *.faults describes faults one after the other; an empty line ends each, '
     file = lapse/protocol/modules/replication.cpp
     rule = what it breaks, in a few words
     found = how this fault came into the list
-    after = code          (optional: the place is the first one behind this code, which occurs once)
+    after = code          (optional: the place is the first one after this code, which occurs once)
     steps = 20000         (optional: of each simulation)
     test = test_protocol: name of a test case that must fail with it   (one or more)
     - code that is replaced, lines of code without their indentation
     + code that takes its place; without such lines the code is removed
 
-Code is compared by its tokens, so lines may move, and be broken elsewhere. A place that is no longer found, or
-found twice, is an error."""
+Code is compared by its tokens, so lines may move, and be broken differently. A place that is not found, or found
+twice, is an error."""
 import dataclasses
 import hashlib
 import pathlib
@@ -29,7 +29,7 @@ class FaultError(Exception):
 @dataclasses.dataclass
 class Fault:
     name: str
-    source: str  # the list, and the line where it begins
+    source: str  # the list, and the line where the fault begins
     file: str = ""
     rule: str = ""
     found: str = ""
@@ -123,7 +123,7 @@ def test_cases(root):
 
 
 def check(root, faults):
-    """Every fault can be made, and its tests exist. Returns what is wrong."""
+    """Checks that every fault can be made, and that its tests exist. Returns the problems."""
     problems = []
     cases = test_cases(root)
     for fault in faults:

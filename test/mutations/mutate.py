@@ -2,10 +2,10 @@
 """mutate.sh [options] [fault ...]: makes deliberate faults, each alone, and checks that its tests fail.
 
 Without names: all faults of test/mutations/*.faults. Sources are copied to build/mutations/source and built there, so a
-fault never reaches the sources that it is copied from; only the test programs that a fault names are built. The
-tests are run without any fault first.
+fault never reaches the original sources; only the test programs that a fault names are built. First the tests are run
+without any fault.
 
-Exit status: 0 every fault was noticed by all its tests; 1 one was not, or a fault or a test is wrong."""
+Exit status: 0 every fault was detected by all its tests; 1 one was not, or a fault or a test is wrong."""
 import argparse
 import fcntl
 import filecmp
@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASE = ROOT / "build" / "mutations"
 COPY = BASE / "source"
 BUILD = COPY / "build" / "ci"
-RESULTS = ROOT / "test" / "mutations" / "measured.json"  # what the last run of each fault has shown
-TEST_SECONDS = 90  # A test that has not ended by then has noticed the fault: it hangs.
+RESULTS = ROOT / "test" / "mutations" / "measured.json"  # the result of the last run of each fault
+TEST_SECONDS = 90  # a test that has not ended by then hangs, and so has detected the fault
 
 
 def run(command, **options):
@@ -34,7 +34,7 @@ def run(command, **options):
 
 
 def copy_sources():
-    """Makes the copy equal to the sources; a file that is equal keeps its time, and so what was built from it."""
+    """Makes the copy equal to the sources. Equal files keep their time, and so the objects built from them."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE).stdout.decode().split("\0")
     wanted = {name for name in names if name and (ROOT / name).is_file()}
@@ -64,7 +64,7 @@ def configure():
 
 
 def build(programs, jobs):
-    """Returns what the compiler says against it; nothing where it has built them."""
+    """Returns the compiler's errors; empty if it has built the programs."""
     done = run(["nice", "ninja", "-C", BUILD, "-j", jobs, *programs])
     return "" if done.returncode == 0 else done.stdout
 
@@ -77,7 +77,7 @@ def binary(program):
 
 
 def escaped(case):
-    """A name of a test case for the command line: these characters have a meaning there."""
+    """A name of a test case for the command line, with special characters escaped."""
     return "".join("\\" + letter if letter in ",[]\\\"*" else letter for letter in case)
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/mutations.md: the list of faults, and what runs have shown."""
+"""The table of docs/mutations.md: the list of faults, and the results of runs."""
 
 BEGIN = "<!-- The table is written by test/mutate.sh --page. -->"
 HEAD = "| fault | file | breaks | tests that fail | how it was found | measured |\n|---|---|---|---|---|---|\n"
@@ -37,7 +37,7 @@ def write(root, faults, results):
 
 
 def difference(root, faults):
-    """Rows that are missing, changed or too many, but for what was measured."""
+    """Rows that are missing, changed or superfluous, ignoring measurements."""
     wanted = {row(fault, {}).rpartition(" | ")[0] for fault in faults}
     found = {line.rpartition(" | ")[0] for line in split(root)[1].splitlines() if line.startswith("| ")}
     found.discard(HEAD.splitlines()[0].rpartition(" | ")[0])

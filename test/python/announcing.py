@@ -1,4 +1,4 @@
-"""Tests: what workers of a manager announce, also by other threads, and how samplers draw."""
+"""Tests: announcements by workers of a manager and by other threads, and draws of samplers."""
 import threading
 
 import lapse
@@ -26,7 +26,7 @@ def intent_types(manager, table):
 
 
 def loaders(manager, table):
-    """A thread announces and prepares for a worker, which waits for it; later the loader refuses."""
+    """A thread announces and prepares for a worker, which waits for it; later the loader refuses calls."""
     sampler = manager.create_sampler(table)
     kept = []
 
@@ -51,7 +51,7 @@ def loaders(manager, table):
 
 
 def samplers(manager, table):
-    """Of one seed the draws are equal; a pool of two keys has no third one."""
+    """Equal seeds give equal draws; a pool of two keys has no third one."""
     of_seed = [manager.create_sampler(table, scheme="naive", seed=seed, postpone=False) for seed in (5, 5, 6)]
     pool = manager.create_sampler(table, scheme="pool", pool_keys=2, pool_uses=3)
 

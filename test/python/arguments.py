@@ -1,4 +1,4 @@
-"""What cannot be the keys, the values or the specification of a table."""
+"""Tests: impossible keys, values and specifications of tables."""
 import array
 import copy
 import gc
@@ -12,7 +12,7 @@ from support import KEYS, LENGTH, refused
 
 
 class Copied:
-    """Exports its memory, and gives NumPy a copy of it."""
+    """Exports its memory by DLPack, but returns a copy of it to NumPy."""
 
     def __init__(self):
         self.values = numpy.zeros((4, LENGTH), numpy.float32)
@@ -28,7 +28,7 @@ class Copied:
 
 
 def conversions(worker, tables, keys):
-    """Lists are numbers of the table's type; nothing is rounded, cut off or written to a copy."""
+    """Lists must have numbers of the table's type: none is rounded or truncated, and no result is written to a copy."""
     floats, _, ints, _ = tables
     rows = numpy.zeros((4, LENGTH), numpy.float32)
     refused(lapse.KeyOutOfRange, str(2**63), worker.pull, floats, [0, 2**63])
@@ -50,7 +50,7 @@ def conversions(worker, tables, keys):
     refused(ValueError, "updates of shape (3, 4) for 4 keys", worker.push, floats, keys, rows.reshape(LENGTH, 4))
     refused(ValueError, "values of shape (2, 6) for 4 keys", worker.pull, floats, keys, out=rows.reshape(2, 6))
     worker.push(floats, keys, rows.reshape(4, LENGTH, 1))
-    worker.push(floats, 3, rows[:1].reshape(LENGTH, 1))  # of one key there is no doubt
+    worker.push(floats, 3, rows[:1].reshape(LENGTH, 1))  # the shape of one key is unambiguous
     for call in worker.pull, worker.pull_if_local, worker.locality:
         refused(lapse.KeyOutOfRange, "of table 'floats'", call, floats, KEYS)
         for table in tables:  # a sparse one, too
@@ -61,7 +61,7 @@ def conversions(worker, tables, keys):
 
 
 def wrong_types(worker, tables):
-    """What pybind11 refuses, in the words of the package."""
+    """Arguments that pybind11 refuses, with the package's messages."""
     floats = tables[0]
     for part, call, *given in (
             ("pull: table is 'floats', expected a lapse.Table", worker.pull, "floats", [1]),
@@ -90,7 +90,7 @@ def server_arguments(server, table):
 
 
 def texts(server, tables):
-    """Objects say what they are."""
+    """The repr of the objects."""
     kind = type(server).__name__
     assert repr(server) == f"<lapse.{kind} of rank {server.rank} of {server.ranks}>", repr(server)
     assert repr(tables[0]) == "<lapse.Table 'floats' of 50 keys with 3 float32>", repr(tables[0])
@@ -106,7 +106,7 @@ def texts(server, tables):
 
 
 def one_error_each(server):
-    """What fails with a server raises, and the collector of garbage adds nothing."""
+    """Failing constructors raise, and the garbage collector reports no further error."""
     class Failing(lapse.Server):
         def __init__(self):
             raise LookupError("before the server")

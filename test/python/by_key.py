@@ -45,7 +45,7 @@ def lengths_and_homes(server):
 
 
 def at_home():
-    """Where each rank is a domain of its own, a key begins at the rank that is its home."""
+    """If each rank is a domain of its own, a key starts at its home."""
     asked = []
 
     def home(key):
@@ -54,7 +54,7 @@ def at_home():
     with lapse.Server(options={"lapse.domain": "rank", "lapse.log_level": "warning"}) as server:
         ranks = numpy.arange(KEYS) % server.ranks
         tables = [(server.create_table("by array", KEYS, home=ranks), 0), (server.create_table("by function", KEYS, home=home), 1)]
-        assert asked == list(range(KEYS))  # once
+        assert asked == list(range(KEYS))  # each once
 
         def work(worker):
             for table, offset in tables:
@@ -83,7 +83,7 @@ def leased(worker, table, ruled, keys):
 
 
 def refusals(server):
-    """What cannot be: the text has the table, what was given, and what was expected."""
+    """Impossible arguments: the message names the table, the argument, and what was expected."""
     def bad(kind, part, **named):
         return refused(kind, part, server.create_table, "bad", **{"keys": KEYS, **named})
     bad(lapse.ConfigurationError, "lengths of table 'bad': 49 numbers, expected one for each of 50 keys", lengths=LENGTHS[1:])
@@ -99,11 +99,11 @@ def refusals(server):
     bad(lapse.ConfigurationError, "for key 0", home=[server.ranks] * KEYS)
     bad(lapse.UserCodeFailed, "the home -1 of key 0: expected 0 to", home=lambda key: -1)
     refused(lapse.UserCodeFailed, "no home", server.create_table, "bad", KEYS, home=lambda key: raise_(LookupError("no home")))
-    # One rank alone fails: the others hear of it.
+    # Only one rank fails: the others receive the error.
     failing = server.ranks - 1
     refused(lapse.UserCodeFailed if server.rank == failing else lapse.PeerFailed, "this rank alone", server.create_table, "bad",
             KEYS, lengths=lambda key: raise_(LookupError("this rank alone")) if server.rank == failing else 1)
-    server.create_table("bad", KEYS, lengths=LENGTHS)  # nothing is left of the others
+    server.create_table("bad", KEYS, lengths=LENGTHS)  # no state of the others is left
 
 
 def raise_(error):

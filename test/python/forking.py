@@ -1,4 +1,4 @@
-"""Tests: children that fork makes. They get errors, end what they have without an effect, and disturb no rank."""
+"""Tests: children made by fork. Their calls raise errors, their handles end without an effect, and they disturb no rank."""
 import multiprocessing
 import os
 import signal
@@ -40,14 +40,14 @@ def children(options, folder):
         if child == 0:
             grandchild = forked()
             if grandchild == 0:
-                sys.excepthook(type(error), error, None)  # as the interpreter does where nothing catches it
+                sys.excepthook(type(error), error, None)  # like the interpreter does for an uncaught exception
             ended(grandchild, 1)
             os._exit(3)
         raise
 
 
 def run_quietly(server, table):
-    sys.stderr = open(os.devnull, "w")  # what a test expects there looks like a failure
+    sys.stderr = open(os.devnull, "w")  # expected output there looks like a failure
     server.run_here(lambda worker: worker.pull(table, [1]))
 
 
@@ -76,7 +76,7 @@ def use_server(server, table, folder):
 
 
 def leave_worker(worker, table):
-    """Children of a thread of the server that leave its function: they have no caller."""
+    """Children of a worker thread that return from its function, which has no caller in the child."""
     worker.barrier()
     if worker.local_index == 0:
         for status, leave in ((5, lambda: sys.exit(5)), (0, lambda: sys.exit()), (1, lambda: None)):
@@ -110,7 +110,7 @@ def forked():
     child = os.fork()
     if child == 0:
         signal.alarm(30)
-        sys.stderr = open(os.devnull, "w")  # what a test expects there looks like a failure
+        sys.stderr = open(os.devnull, "w")  # expected output there looks like a failure
     return child
 
 

@@ -5,7 +5,7 @@ from support import KEYS, LENGTH, refused
 
 
 def functions(server):
-    """Functions of Python that the library calls: at the owner of a key, for initial values, as update rule."""
+    """Python functions that the library calls: at the owner of a key, for initial values, as update rule."""
     def initial(key):
         if key == 13:
             raise ArithmeticError("no value for 13")
@@ -15,7 +15,7 @@ def functions(server):
     pair = numpy.dtype([("first", "f4"), ("second", "i4")])
     swap = server.register_function("swap", lambda key, value, given: (given["second"], int(given["first"])),
                                     numpy.float64, argument=pair, result=pair)
-    for kind in (object, "S", numpy.dtype([("object", "O")])):  # bytes that other ranks can do nothing with
+    for kind in (object, "S", numpy.dtype([("object", "O")])):  # bytes that other ranks cannot interpret
         refused(lapse.ConfigurationError, "without objects", server.register_function, "bad", add_to, numpy.float64, result=kind)
     whole = server.create_table("whole", dtype=numpy.int64, sparse=True, initial=lambda key: {1: 0.5, 2: None, 4: True, 6: [2**53 + 1]}.get(key, key))
     half = server.register_function("half", lambda key, value, given: given / 2 if key else None, numpy.int64, argument="i4", result="i4")
@@ -86,7 +86,7 @@ def add_to(key, value, argument):
 
 
 def in_place(worker, table, key):
-    """An update in memory, at the only worker that uses the key."""
+    """An update in memory, by the only worker that uses the key."""
     worker.localize(table, key)
     while worker.locality(table, key) == "not_local":
         worker.localize(table, key)

@@ -13,7 +13,7 @@ from support import refused
 
 
 def signals(options):
-    """A signal to the last rank stops the job; the former handler is back then."""
+    """A signal to the last rank stops the job; then the former handler is restored."""
     formerly = signal.getsignal(signal.SIGUSR2)
     seen = []
     signal.signal(signal.SIGUSR2, lambda number, frame: seen.append(number))
@@ -55,7 +55,7 @@ def intervals(options):
 
 
 def dropped_attachments(server, table):
-    """Of an attachment that is dropped the worker has ended; attach and stop_progress free its place."""
+    """The worker of a dropped attachment has ended; attach and stop_progress free its slot."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with server.start_progress(1):
@@ -78,7 +78,7 @@ def dropped_attachments(server, table):
 
 
 def regions(server):
-    """Each region ends on its thread, the last begun first; a hook that raises does no harm."""
+    """Regions end on their thread, in reverse order; a hook that raises has no effect on calls."""
     open_by_thread, ended, wrong = collections.defaultdict(list), set(), []
 
     def begin(name):

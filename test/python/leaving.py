@@ -1,4 +1,4 @@
-"""The last of several ranks leaves the block of its server alone. The argument is a folder for what its hooks get."""
+"""Only the last of several ranks leaves the block of its server. The argument is a folder for its hooks' output."""
 import pathlib
 import sys
 

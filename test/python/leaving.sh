@@ -1,6 +1,6 @@
 #!/bin/bash
-# leaving.sh <whether the package was built> <python> <folder> <launcher and 2 ranks...>: a rank that leaves the block of its
-# server alone ends the job, after its hooks; exits with 77 where something is missing.
+# leaving.sh <whether the package was built> <python> <folder> <launcher and 2 ranks...>: only one rank leaves
+# the block of its server, which ends the job, after its hooks. Exits with 77 if something is missing.
 set -u
 built=$1 python=$2 folder=$3
 shift 3

@@ -1,4 +1,4 @@
-"""The reference of the package, docs/python-reference.md, from its texts: reference.py <file> writes it."""
+"""reference.py <file>: writes the reference of the package, docs/python-reference.md, from its docstrings."""
 import inspect
 import pathlib
 import sys
@@ -15,7 +15,7 @@ Written by `test/python/reference.py` from the texts of the package; the tests c
 
 
 def signature(name, member, text):
-    """The name with its arguments, without the types of pybind11; what is left of its text."""
+    """The name with its arguments, without pybind11's types; and the rest of its docstring."""
     first, _, rest = text.partition("\n")
     if "(self: " in first:
         parts = [one.name + (f"={one.default}" if one.default else "")
@@ -25,13 +25,13 @@ def signature(name, member, text):
 
 
 def shown(title, text, indentation=""):
-    """The title, and below it the lines of the text."""
+    """The title, followed by the lines of the docstring."""
     lines = inspect.cleandoc(text).split("\n") if text else []
     return "\n".join(indentation + line if line else "" for line in [title, *("    " + line if line else "" for line in lines)])
 
 
 def members(holder, inherited):
-    """Of a class: the titles and texts of its properties and methods, in alphabetical order."""
+    """The titles and docstrings of a class's properties and methods, in alphabetical order."""
     for name in sorted(vars(holder)):
         member = inspect.getattr_static(holder, name)
         if name.startswith("_") or name in inherited:
@@ -43,7 +43,7 @@ def members(holder, inherited):
 
 
 def entries():
-    """Titles and texts of everything public; a class with its members."""
+    """Titles and docstrings of everything public; a class with its members."""
     for name in sorted(set(lapse.__all__) - {"errors"}):
         value = getattr(lapse, name)
         if not inspect.isclass(value):
@@ -65,7 +65,7 @@ def page():
 
 
 def without_text():
-    """Public names without a text."""
+    """Public names without a docstring."""
     return [f"{title}: {name}" for title, text, inner in entries() for name, its in [("", text), *inner] if not its]
 
 

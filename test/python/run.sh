@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh <whether the package was built> <python> <folder for checkpoints> <launcher and ranks...>: the tests of the package
-# for Python under the launcher; exits with 77 where something is missing.
+# run.sh <whether the package was built> <python> <folder for checkpoints> <launcher and ranks...>: runs the
+# tests of the Python package under the launcher. Exits with 77 if something is missing.
 set -eu
 built=$1 python=$2 folder=$3
 shift 3

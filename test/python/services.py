@@ -1,4 +1,4 @@
-"""Tests: memory, stops, hooks, and what a load says."""
+"""Tests: memory, stops, hooks, and results of a load."""
 import os
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def no_length(key):
 
 
 def limits(server):
-    """Pushes that are refused, counted or scaled down before the rule of a table sees them."""
+    """Pushes that are refused, counted or scaled down before the update rule is applied."""
     create = server.create_table
     refused(lapse.ConfigurationError, "not_finite of table 'bad' is 'ignore': expected allow", create, "bad", 5, not_finite="ignore")
     refused(TypeError, "max_push_norm of table 'bad' is 'x': expected a number", create, "bad", 5, max_push_norm="x")
@@ -61,7 +61,7 @@ def limits(server):
 
 
 def stops(server):
-    """The last worker asks; a loop of each other worker ends."""
+    """The last worker requests a stop; the loops of all other workers end."""
     assert not server.stop_requested
 
     def work(worker):
@@ -76,7 +76,7 @@ def stops(server):
 
 
 def loads(saved, server, table):
-    """Steps 4 and 5 are there. A fallback to 4 keeps 5 beside the next one."""
+    """Steps 4 and 5 exist. A fallback to 4 keeps 5 beside the next one."""
     assert saved.load(4, is_fallback=True).step == 4
     saved.save(6, per_worker=[b"own" + bytes([server.rank])], clocks=[7])
     loaded = saved.load(5, is_fallback=True)
@@ -108,7 +108,7 @@ def loads(saved, server, table):
 
 
 def hooks(server, failing_worker):
-    """A message of a worker's thread goes to the hook; what the hook raises goes to sys.unraisablehook, and nothing hangs."""
+    """A log message of a worker's thread is passed to the hook; exceptions of the hook go to sys.unraisablehook, and no call hangs."""
     refused(TypeError, "the hook log is a int: expected a function(level, rank, message), or None", lapse.set_hooks, log=5)
     refused(TypeError, "fatal", lapse.set_hooks, fatal="print")
     lines, raised, threads = [], [], set()
@@ -131,7 +131,7 @@ def hooks(server, failing_worker):
 
 
 def alone(program):
-    """A program of its own, on one rank."""
+    """Runs a separate program on one rank."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
     done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=60, capture_output=True, text=True)
     assert done.returncode == 0, (done.returncode, done.stderr)
@@ -139,7 +139,7 @@ def alone(program):
 
 
 def hooks_at_exit():
-    """A message after the end of the interpreter, of MPI_Finalize about a server that is open, goes to standard error."""
+    """A message after the end of the interpreter, from MPI_Finalize about an open server, goes to standard error."""
     done = alone("import lapse, sys\n"
                  "lapse.set_hooks(log=lambda level, rank, message: print('hook:', message))\n"
                  "server = lapse.Server(options={'lapse.log_level': 'info'})\n"

@@ -1,4 +1,4 @@
-"""What the tests of the package share."""
+"""Common parts of the package's tests."""
 KEYS, LENGTH = 50, 3  # of most tables
 
 

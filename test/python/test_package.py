@@ -1,4 +1,4 @@
-"""The package for Python, under mpirun on any number of ranks. The argument is a folder for checkpoints."""
+"""Tests of the Python package, under mpirun on any number of ranks. The argument is a folder for checkpoints."""
 import gc
 import pathlib
 import sys
@@ -30,7 +30,7 @@ OPTIONS = {"lapse.log_level": "warning", "lapse.stall_report": 30}
 
 
 class Exported:
-    """What another library's tensor is: DLPack and nothing else."""
+    """Like another library's tensor: DLPack only."""
 
     def __init__(self, array):
         self.array = array
@@ -84,7 +84,7 @@ def access(server, tables, workers):
         assert worker.all_reduce(worker.index, "min") == 0
         assert worker.broadcast(numpy.array([worker.index, 9]), root=1 % worker.count)[0] == 1 % worker.count
 
-        # What cannot be.
+        # Impossible arguments.
         refused(TypeError, "objects", worker.broadcast, numpy.array([{}, "x"], dtype=object))
         leave = worker.lease(floats, 20).__exit__
         refused(lapse.UsageError, "not held", leave, None, None, None)
@@ -108,7 +108,7 @@ def access(server, tables, workers):
 
 
 def dropped_operations(server, table):
-    """An operation that the collector of garbage ends in another thread, and one without a handle."""
+    """An operation that the garbage collector ends in another thread, and one without a handle."""
     def work(worker):
         class Cycle:
             pass
@@ -125,7 +125,7 @@ def dropped_operations(server, table):
 
 
 def lock_is_released(server):
-    """A worker that waits lets another thread of Python run: the workers of a rank meet in Python alone."""
+    """A waiting worker lets other Python threads run: the workers of a rank meet in Python only."""
     met = threading.Barrier(2)
 
     def work(worker):
@@ -140,7 +140,7 @@ def lock_is_released(server):
 
 
 def attachment_fails(server):
-    """What an attached worker has raised is named on every rank, and is the cause on its own, with its traceback."""
+    """The exception of an attached worker is named on every rank, and is the cause on its own rank, with its traceback."""
     def leave(place):
         with server.start_progress(1):
             if server.rank == place:
@@ -233,7 +233,7 @@ def failing_worker(server):
 
 
 def garbage():
-    """A server that was not closed warns, and nothing waits."""
+    """A server that was not closed warns, and no call waits."""
     server = lapse.Server(MPI.COMM_SELF, OPTIONS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -243,7 +243,7 @@ def garbage():
 
 
 def low_thread_level():
-    """In a program of its own, on one rank."""
+    """In a separate program, on one rank."""
     program = ("import mpi4py; mpi4py.rc.thread_level = 'single'; import lapse, warnings\n"
                "with warnings.catch_warnings(record=True) as caught:\n"
                "    warnings.simplefilter('always')\n"

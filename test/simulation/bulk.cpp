@@ -1,4 +1,5 @@
-// Operations on many keys beside single ones on the same keys, of several workers, while the keys move.
+// Operations of several workers on many keys, mixed with operations on single ones of these keys, while the
+// keys move.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -9,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 200'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(ScenarioLimits limits) {
   limits.bulk = true;
@@ -20,7 +21,7 @@ void expect_no_violation(ScenarioLimits limits) {
             << result.counters.relocations_in << " relocations, " << result.counters.queued_accesses
             << " accesses queued, " << result.counters.forwarded << " forwarded, " << result.counters.held
             << " held\n";
-  if (result.steps < kSteps) return;  // too few to have met everything
+  if (result.steps < kSteps) return;  // too few steps to reach every case
   CHECK(result.runs.frames > result.seeds);
   CHECK(result.runs.keys > 2 * result.runs.frames);
   CHECK(result.runs.continued > 0);

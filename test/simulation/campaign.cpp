@@ -40,7 +40,7 @@ RunResult run_once(const Scenario& scenario, const Router& router, const FrameFa
   return result;
 }
 
-// Runs the seed once more, now with a trace.
+// Repeats the run of the seed, with a trace.
 CampaignResult::Failure report(const Scenario& scenario, const Router& router, const FrameFault* fault,
                                const RunResult& first) {
   std::deque<std::string> events;

@@ -1,4 +1,4 @@
-// The relocation protocol where ranks share memory: workers of ranks that do not serve a key.
+// The relocation protocol where ranks share memory, with workers on ranks that do not serve a key.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -9,7 +9,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 300'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(ScenarioLimits limits) {
   limits.sparse = false;
@@ -19,7 +19,7 @@ void expect_no_violation(ScenarioLimits limits) {
             << " relocations, " << result.counters.queued_accesses << " accesses queued, "
             << result.counters.remote_pulls << " remote pulls, " << result.counters.forwarded
             << " forwarded, " << result.counters.held << " held\n";
-  if (result.steps < kSteps) return;  // too few to have met everything
+  if (result.steps < kSteps) return;  // too few steps to reach every case
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
   CHECK(result.counters.remote_pulls > result.seeds);
   CHECK(result.counters.held > 0);

@@ -1,4 +1,4 @@
-// Looks for a run in which a fault shows.
+// Searches for a run that a fault makes fail.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline void expect_violation(const std::string& fault, const ScenarioLimits& lim
   REQUIRE(result.failure);
   std::cout << fault << ": found with seed " << result.failure->seed << " after " << result.steps
             << " steps: " << result.failure->problem << "\n";
-  // The report replays the run.
+  // The report also replays the run.
   CHECK(result.failure->report.find("A second run went differently") == std::string::npos);
 }
 

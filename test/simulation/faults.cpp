@@ -1,4 +1,4 @@
-// Faults that the simulation must find: each drops one rule of routing.
+// Faults that the simulation must find. Each drops one routing rule.
 #include <string>
 
 #include "test/simulation/fault_search.hpp"
@@ -9,19 +9,19 @@ using namespace lapse::test;
 
 namespace {
 
-// Decides about every key by itself, so that every decision may be wrong.
+// Routes every key alone, so that a faulty subclass affects every decision.
 class FaultyRouter : public Router {
  public:
   bool routes_runs() const override { return false; }
 };
 
-// The worker's unanswered operations do not matter.
+// Fault: ignores the worker's unanswered operations.
 class WithoutEntryRule : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin&) const override { return Router::route_own(view, Pin{}); }
 };
 
-// They matter for what is sent, and not for what is executed or queued locally.
+// Fault: respects unanswered operations for messages, and ignores them for local execution and queueing.
 class EntryRuleForMessagesOnly : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -30,7 +30,7 @@ class EntryRuleForMessagesOnly : public FaultyRouter {
   }
 };
 
-// The home reads its own role before it reads its table.
+// Fault: the home reads its own role before it reads its table.
 class HomeRoutesByRole : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -44,7 +44,8 @@ class HomeRoutesByRole : public FaultyRouter {
   static bool here(const KeyView& view) { return view.at_home() && view.handling != Handling::forward; }
 };
 
-// A worker beside the serving rank uses memory although it has an operation unanswered.
+// Fault: a worker on a rank that does not serve the key uses shared memory while it has an unanswered
+// operation.
 class NeighbourUsesMemoryAtOnce : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -53,7 +54,8 @@ class NeighbourUsesMemoryAtOnce : public FaultyRouter {
   }
 };
 
-// It goes from the home to the own domain's serving rank as soon as the key arrives there.
+// Fault: such a worker switches its entry from the home to its domain's serving rank as soon as the key
+// arrives there.
 class NeighbourSwitchesEntry : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -65,7 +67,7 @@ class NeighbourSwitchesEntry : public FaultyRouter {
   }
 };
 
-// An operation does not wait behind an operation with a lookup in flight.
+// Fault: an operation does not wait for an earlier operation with a lookup in flight.
 class OvertakesLookups : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -75,7 +77,7 @@ class OvertakesLookups : public FaultyRouter {
   }
 };
 
-// Operations on many keys go in runs as they should; the fault concerns what follows them, and those alone.
+// Routes operations on many keys in correct runs; the fault affects only the operations after them.
 template <class Fault>
 class BesideRuns : public Fault {
  public:

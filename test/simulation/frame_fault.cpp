@@ -24,7 +24,7 @@ bool is_answer(FrameKind kind) {
 void deliver_with_fault(const FrameFault& fault, std::span<const std::byte> packet,
                         const std::function<TableShard*(const FrameHeader&)>& table,
                         const std::function<void(std::span<const std::byte>)>& handle) {
-  std::vector<std::uint64_t> words;  // aligned as packets are
+  std::vector<std::uint64_t> words;  // aligned like packets
   for_each_frame(packet, [&](FrameHeader header, const std::byte* records) {
     const auto kind = static_cast<FrameKind>(header.kind);
     const std::size_t pieces = is_divisible(kind) ? header.count : 1;

@@ -1,4 +1,4 @@
-// Faults of the protocol, made by changing what arrives: no code of the library knows of them.
+// Faults of the protocol, made by changing received records. The library contains no code for them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace lapse::test {
 
-// One record, or a whole frame of a run of operations, that has come to a rank. What a fault does to it, to
-// its header, or to the key's state before and after it is handled, is as if the library's code did so.
+// One received record, or a whole received frame of a run of operations. A fault may change it, its header,
+// or the key's state before and after it is handled, as if the library's code did so.
 struct ReceivedRecord {
   TableShard& table;
   FrameHeader& header;
   std::byte* bytes;
-  Key key;  // of all but answers
+  Key key;  // of all records except answers
 
   FrameKind kind() const { return static_cast<FrameKind>(header.kind); }
   Role role() const { return table.store().word(key).role(); }
@@ -40,15 +40,15 @@ struct ReceivedRecord {
   }
 };
 
-// Concerns tables that may be replicated.
+// Restricts the fault to tables that may be replicated.
 struct FrameFault {
-  // False: the record is dropped.
+  // Returns false to drop the record.
   std::function<bool(ReceivedRecord&)> before = [](ReceivedRecord&) { return true; };
   std::function<void(ReceivedRecord&)> after = [](ReceivedRecord&) {};
 };
 
-// Hands on the packet, record by record, with the fault. `table(header)`: null where the fault is not
-// concerned.
+// Delivers the packet, record by record, with the fault. `table(header)` returns null if the fault does not
+// affect the frame.
 void deliver_with_fault(const FrameFault& fault, std::span<const std::byte> packet,
                         const std::function<TableShard*(const FrameHeader&)>& table,
                         const std::function<void(std::span<const std::byte>)>& handle);

@@ -1,4 +1,4 @@
-// The checks of histories find what they are for: broken histories, made by hand.
+// Tests the checks of histories on broken histories, made by hand.
 #include <vector>
 
 #include "test/support/catch.hpp"
@@ -51,12 +51,12 @@ TEST_CASE("counters: two pulls that no order explains") {
                                      counter_log(1, 4, 0, {{0, 0, 0, 1}}), counter_log(2, 4, 1, {}),
                                      counter_log(3, 4, 1, {})};
   CHECK_THROWS_AS(check_counters(logs, std::vector<Counts>{{0, 0, 1, 1}}), HistoryViolation);
-  // The same number of pushes, others of them.
+  // Equally many pushes, but different ones.
   CounterChain chain;
   chain.add({2, 0});
   chain.add({2, 0});
   CHECK_THROWS_AS(chain.add({1, 1}), HistoryViolation);
-  // Each neighbour matters.
+  // Both neighbours are compared.
   CHECK_THROWS_AS(chain.add({0, 1}), HistoryViolation);
   CHECK_THROWS_AS(chain.add({1, 2}), HistoryViolation);
   CHECK_NOTHROW(chain.add({2, 1}));
@@ -94,7 +94,7 @@ TEST_CASE("counters: live checks use what was before") {
   LiveCounters live(2, 1);
   live.push_issued(1, kKey);
   const LiveCounters::Floor before = live.floor(0, kKey);
-  // In flight: may be seen or not.
+  // The push is in flight: it may be seen or not.
   CHECK_NOTHROW(live.pull_answered(0, kKey, before, {0, 0}));
   live.push_answered(1, kKey, 1);
   const LiveCounters::Floor after = live.floor(0, kKey);

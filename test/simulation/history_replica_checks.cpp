@@ -1,4 +1,4 @@
-// The checks of histories of tables that may be replicated, and of counters that are reset.
+// Tests the checks of histories of replicated tables, and of counters with resets.
 #include <vector>
 
 #include "test/support/catch.hpp"
@@ -15,7 +15,7 @@ constexpr CounterRules kEventual{.eventual = true};
 constexpr CounterRules kResets{.resets = true};
 constexpr CounterRules kEventualResets{.eventual = true, .resets = true};
 
-// Of one key: pushes, then pulls.
+// A log of one key: pushes, then pulls.
 CounterLog eventual_log(std::size_t worker, std::size_t workers, int pushes, const std::vector<Counts>& pulls,
                         Copy copy = Copy::any) {
   CounterLog log(worker, workers, 1, kEventual);
@@ -46,7 +46,7 @@ TEST_CASE("eventual counters: two replicas lack each other's pushes, and come to
   const std::vector<CounterLog> logs{eventual_log(0, 2, 1, {{1, 0}, {1, 1}}),
                                      eventual_log(1, 2, 1, {{0, 1}, {1, 1}})};
   CHECK_NOTHROW(check_counters(logs, std::vector<Counts>{{1, 1}}));
-  // A sequential table has no such history.
+  // A sequential table excludes this history.
   const std::vector<Counts> pulls{{1, 0}, {0, 1}};
   CounterChain chain;
   chain.add(pulls[0]);
@@ -84,7 +84,7 @@ TEST_CASE("eventual counters: live checks keep to what a replica may show") {
   live.push_answered(1, kReplicated, 1);  // to a replica
   CHECK_NOTHROW(live.pull_answered(0, kReplicated, live.floor(0, kReplicated), {0, 0}));
   CHECK_NOTHROW(live.pull_answered(0, kReplicated, live.floor(0, kReplicated), {0, 1}));
-  // Seen once, seen for good by this worker; and by no worker before it is pushed.
+  // Once this worker has seen the push, it sees it in all later pulls; no worker sees it before it is issued.
   CHECK_THROWS_AS(live.pull_answered(0, kReplicated, live.floor(0, kReplicated), {0, 0}), HistoryViolation);
   CHECK_THROWS_AS(live.pull_answered(1, kReplicated, live.floor(1, kReplicated), {0, 2}), HistoryViolation);
   CHECK_NOTHROW(live.pull_answered(1, kReplicated, live.floor(1, kReplicated), {0, 0}));
@@ -140,7 +140,7 @@ TEST_CASE("resets: a history in order is accepted") {
     logs.other.pushed(kReplicated);
     pull(logs.other, {1, 2, 1});
     CHECK_NOTHROW(logs.check({1, 2, 1}));
-    // A push of the last epoch is lost, is applied twice, or the reset is.
+    // In the last epoch, a push is lost or applied twice, or the reset is lost.
     CHECK_THROWS_AS(logs.check({1, 1, 1}), HistoryViolation);
     CHECK_THROWS_AS(logs.check({1, 3, 1}), HistoryViolation);
     CHECK_THROWS_AS(logs.check({2, 2, 1}), HistoryViolation);
@@ -169,7 +169,7 @@ TEST_CASE("resets: other workers agree with themselves about what a reset has wi
   pull(log, {0, 2, 1});  // one was wiped
   const CounterLog seen = log;
   log.pushed(kReplicated);
-  // A push of this epoch gets lost, is seen twice, or one that was wiped comes back.
+  // A push of this epoch is lost or seen twice, or a wiped push comes back.
   CHECK_THROWS_AS(pull(log, {0, 2, 1}), HistoryViolation);
   log = seen;
   CHECK_THROWS_AS(pull(log, {0, 3, 1}), HistoryViolation);

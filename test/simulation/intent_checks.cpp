@@ -1,4 +1,4 @@
-// What the random workloads of replicated tables are made of: intents and policies.
+// Tests the parts of the random workloads of replicated tables: intents and policies.
 #include <algorithm>
 #include <map>
 #include <vector>

@@ -1,5 +1,5 @@
-// Leases under random interleavings: competing ones, over several tables,
-// of keys that other ranks localize.
+// Leases under random interleavings: of competing workers, over several tables, of keys that other ranks
+// localize.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 300'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
@@ -33,7 +33,7 @@ TEST_CASE("leases: sparse tables") {
   expect_no_violation({.min_ranks = 1, .max_ranks = 4, .sparse = true, .leases = true});
 }
 
-// The rule that every call but three throws under a lease is known to matter.
+// Every call except three throws under a lease. This test shows that the rule is necessary.
 TEST_CASE("leases: holders that wait end in a deadlock") {
   ScenarioLimits limits{.min_ranks = 2, .max_ranks = 4, .leases = true};
   limits.holders_wait = true;

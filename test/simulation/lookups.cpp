@@ -1,5 +1,5 @@
-// The relocation protocol where ranks read in the memory of the homes who owns a key. What they read may be
-// out of date by any amount.
+// The relocation protocol where ranks look up owners by reading the memory of the homes. A read owner may be
+// arbitrarily stale.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 300'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(ScenarioLimits limits) {
   limits.location_caches = true;
@@ -21,10 +21,10 @@ void expect_no_violation(ScenarioLimits limits) {
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.counters.owner_lookups << " owner lookups, "
             << result.counters.forwarded << " forwarded, " << result.counters.held << " held\n";
-  if (result.steps < kSteps) return;  // too few to have met everything
+  if (result.steps < kSteps) return;  // too few steps to reach every case
   CHECK(result.counters.owner_lookups > result.seeds / 2);
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
-  // Some owners were out of date when they came.
+  // Some owners were stale when the lookup returned them.
   CHECK(result.counters.forwarded > 0);
 }
 

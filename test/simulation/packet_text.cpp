@@ -14,7 +14,7 @@ namespace lapse::test {
 
 namespace {
 
-// In capitals, as docs/wire-format.md and the model write them.
+// In capitals, like in docs/wire-format.md and the model.
 const std::string& name_of(std::size_t kind) {
   static const auto names = [] {
     std::array<std::string, kFrameKinds> capitals;
@@ -26,7 +26,7 @@ const std::string& name_of(std::size_t kind) {
   return names[kind];
 }
 
-// Behind the key of a record that distinguishes one copy from the next.
+// The field after the key that distinguishes one version of the value from the next.
 std::string describe_version(FrameKind kind, const std::byte* record) {
   std::uint64_t second = 0;
   std::memcpy(&second, record + sizeof second, sizeof second);

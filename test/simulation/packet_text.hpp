@@ -1,4 +1,4 @@
-// Packets taken apart, and as text, for traces.
+// Splits packets into frames, and prints them for traces.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void for_each_frame(std::span<const std::byte> packet, F&& f) {
   }
 }
 
-// The frames of a packet: kinds, keys, requesters. The packet is well-formed.
+// Describes the frames of a well-formed packet: kinds, keys, requesters.
 std::string describe_packet(std::span<const std::byte> packet);
 
 }  // namespace lapse::test

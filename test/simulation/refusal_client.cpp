@@ -12,7 +12,7 @@ class RefusalClient::Pending final : public PendingCall {
   struct Of {
     Call call;
     Key key;
-    std::size_t number = 0;  // in the log; of no meaning for localize
+    std::size_t number = 0;  // in the log; unused for localize
     Asked asked;
   };
 
@@ -89,7 +89,7 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
     case Call::push:
     case Call::call:
       return value_call(call, keys[0]);
-    case Call::set:  // would undo what others count
+    case Call::set:  // would undo other workers' counts
       return value_call(Call::push, keys[0]);
     case Call::localize:
       return localize(keys);

@@ -1,4 +1,4 @@
-// Counting through a worker, on a table whose keys cannot always be made or stored.
+// Counts through a worker, on a table whose keys cannot always be made or stored.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,12 @@
 
 namespace lapse::test {
 
-// Pulls, pushes and calls have one key each: a failed call on several keys does not name all that failed.
+// Pulls, pushes and calls use one key each: the error of a call on several keys does not name all that
+// failed.
 //
-// Throws HistoryViolation for a failure that must not be: of a pull, push or call on a key that exists, of a
-// pull for lack of memory, or without table, key and rank in its text. A localize or a lease may find no
-// memory for a key that exists, or join a request that the home refused when the key did not exist.
+// Throws HistoryViolation for failures that must not happen: of a pull, push or call on a key that exists, of
+// a pull for lack of memory, or without table, key and rank in the message. A localize or a lease may fail
+// for lack of memory for a key that exists, or join a request that the home refused before the key existed.
 class RefusalClient final : public TableClient {
  public:
   using Value = double;
@@ -46,12 +47,12 @@ class RefusalClient final : public TableClient {
 
  private:
   class Pending;
-  // What a failure may be blamed on.
+  // What may explain a failure.
   struct Asked {
     std::vector<Key> keys;
-    std::vector<bool> existed;     // when they were asked for
+    std::vector<bool> existed;     // at the time of the call
     bool moves = false;            // localize or lease
-    bool may_lack_memory = false;  // a key that does not exist
+    bool may_lack_memory = false;  // for a key that does not exist
   };
 
   Asked ask(std::span<const Key> keys, bool moves, bool may_lack_memory = true) const;

@@ -1,5 +1,5 @@
-// Keys that cannot be made at their homes, or stored where they are asked for, under random interleavings:
-// no key is lost, every wait is answered, the sums are right, and only what may fail does.
+// Under random interleavings, keys that cannot be made at their homes, or stored where they are requested. No
+// key is lost, every wait is answered, the sums are right, and only what may fail does.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 200'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(ScenarioLimits limits) {
   limits.refusals = true;
@@ -19,11 +19,11 @@ void expect_no_violation(ScenarioLimits limits) {
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.failures.calls << " failed calls, " << result.failures.localizes
             << " failed localizes, " << result.failures.leases << " failed leases\n";
-  if (result.steps < kSteps) return;  // too few to have met everything
+  if (result.steps < kSteps) return;  // too few steps to reach every case
   CHECK(result.counters.relocations_in > result.seeds);
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
   if (limits.sparse == true) CHECK(result.failures.calls > result.seeds);
-  // Dense tables lack memory until they have got their first slab.
+  // Dense tables can lack memory until their first slab is allocated.
   CHECK(result.failures.localizes > (limits.sparse == true ? result.seeds : 50));
   CHECK(result.failures.leases > (limits.sparse == true ? result.seeds / 2 : 10));
 }

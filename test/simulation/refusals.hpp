@@ -1,4 +1,4 @@
-// Keys that cannot be made or stored now and then: what is refused, and histories with failed calls.
+// Keys that sometimes cannot be made or stored: the refusals, and histories with failed calls.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace lapse::test {
 
-// What is refused, on all ranks of a simulation together, and which keys exist for certain.
+// Decides what is refused, on all ranks of a simulation, and records which keys certainly exist.
 class Refusals {
  public:
-  // Chances are in percent. `keys_exist`: from the start, as in dense tables.
+  // Chances are in percent. `keys_exist`: whether keys exist from the start, like in dense tables.
   Refusals(std::uint64_t seed, std::uint64_t initialiser_chance, std::uint64_t memory_chance,
            std::size_t keys, bool keys_exist)
       : random_(seed, 3),
@@ -29,9 +29,9 @@ class Refusals {
         memory_chance_(memory_chance),
         exists_(keys, keys_exist) {}
 
-  // From now on, or from now on not.
+  // Begins or ends refusing.
   void set_active(bool active) { active_ = active; }
-  // Zeroes; throws now and then.
+  // Initializes to zero; sometimes throws.
   Initialiser initialiser();
   // Whether a rank gets no further memory now.
   bool refuses_memory() { return active_ && random_.below(100) < memory_chance_; }
@@ -51,7 +51,7 @@ class Refusals {
   bool active_ = false;
 };
 
-// Private memory, of which a store gets none while it is refused.
+// Private memory that refuses to grow while `refusals` says so.
 class ScarceRegionAllocator final : public RegionAllocator {
  public:
   void set_refusals(std::shared_ptr<Refusals> refusals) { refusals_ = std::move(refusals); }
@@ -64,18 +64,18 @@ class ScarceRegionAllocator final : public RegionAllocator {
   std::shared_ptr<Refusals> refusals_;
 };
 
-// What one worker pushed to and saw of each key, where calls may fail: whether a push has taken effect is
-// known once its answer has come, so the history is checked at the end.
+// What one worker pushed to each key and pulled of it, where calls may fail. Whether a push has taken effect
+// is known only once its answer has arrived, so the history is checked at the end.
 class RefusalLog {
  public:
   explicit RefusalLog(std::size_t keys) : events_(keys) {}
 
-  // A call on the key is made, which pulls, pushes, or pulls and then pushes. Returns its number.
+  // Records a call on the key that pulls, pushes, or pulls and then pushes. Returns its number.
   std::size_t called(Key key, bool pulls, bool pushes);
   void succeeded(Key key, std::size_t number, Counts counts);
 
-  // As a history without the failed calls. Throws HistoryViolation where a pull does not hold exactly the
-  // worker's own pushes that were called before it and succeeded (I3).
+  // The history without the failed calls. Throws HistoryViolation if a pull does not hold exactly the
+  // worker's own successful pushes that were called before it (I3).
   void replay(CounterLog& log) const;
 
  private:

@@ -1,5 +1,5 @@
-// The relocation protocol under random interleavings. A failing seed is printed;
-// README.md says how to replay it.
+// The relocation protocol under random interleavings. A failing seed is printed; README.md explains how to
+// replay it.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 300'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 void expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
@@ -18,13 +18,13 @@ void expect_no_violation(const ScenarioLimits& limits) {
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.counters.queued_accesses << " accesses queued, "
             << result.counters.forwarded << " forwarded, " << result.counters.held << " held\n";
-  if (result.steps < kSteps) return;  // too few to have met everything
+  if (result.steps < kSteps) return;  // too few steps to reach every case
   CHECK(result.counters.relocations_in > result.seeds);
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
   CHECK(result.counters.queued_accesses > result.seeds);
   CHECK(result.counters.remote_pulls > result.seeds);
   CHECK(result.counters.forwarded > 0);
-  // Held until a stale location is out of the way.
+  // Held until no stale location is left.
   if (limits.location_caches == false || limits.max_ranks == 2) {
     CHECK(result.counters.held == 0);
   } else {

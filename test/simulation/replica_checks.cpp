@@ -1,4 +1,4 @@
-// The check of replicas at rest finds what it is for.
+// Tests the check of quiesced replicas.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Key kCopied{0};
 
-// A table with one key on two ranks, each a domain: rank 0 is its home.
+// A table with one key on two ranks, each a domain of its own. Rank 0 is the home.
 struct TwoShards {
   TwoShards() {
     for (const std::int32_t rank : {0, 1}) {
@@ -24,7 +24,7 @@ struct TwoShards {
                                          ValueSizes({.type = ElementType::float64, .length = 2}), regions));
     }
   }
-  // Rank 1 becomes a replica, with this value.
+  // Makes rank 1 a replica with this value.
   void copy(std::vector<double> value) {
     Store& store = shards[1]->store();
     const Slot slot = store.allocate_slot(kCopied);

@@ -1,4 +1,4 @@
-// Wanted keys under random interleavings: intents and rounds beside all other events.
+// Wanted keys under random interleavings: intents and rounds mixed with all other events.
 #include <array>
 #include <iostream>
 #include <utility>
@@ -11,7 +11,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 400'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 400'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 CampaignResult expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));

@@ -1,4 +1,4 @@
-// Faults of replication that the simulation must find: each drops one rule (docs/model/replication.md).
+// Faults of replication that the simulation must find. Each drops one rule (docs/model/replication.md).
 #include <array>
 #include <cstring>
 #include <string>
@@ -29,7 +29,7 @@ void expect_found_by(const std::string& name, const Router& router, ScenarioLimi
   expect_violation(name, limits);
 }
 
-// f(record) before records of the kind are handled; false: the record is dropped.
+// Calls f(record) before a record of this kind is handled. If f returns false, the record is dropped.
 template <class F>
 FrameFault before(FrameKind kind, F&& f) {
   FrameFault fault;
@@ -40,7 +40,7 @@ FrameFault before(FrameKind kind, F&& f) {
   return fault;
 }
 
-// Changes the members that a TRANSFER carries.
+// Changes the holders that a TRANSFER carries.
 template <class F>
 FrameFault change_members(F&& f) {
   return before(FrameKind::transfer_with_members, [f](ReceivedRecord& record) {
@@ -77,7 +77,7 @@ class UpgradingForwards final : public ReplicationRouter {
   }
 };
 
-// An entry of its own, for which nothing at the replica waits.
+// Fault: sends to the main copy at once, without waiting for what is queued at the replica.
 class MainOnlyAtOnce final : public ReplicationRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -105,7 +105,7 @@ TEST_CASE("simulation of replication finds a REFRESH that is taken as the snapsh
 
 TEST_CASE("simulation of replication finds a SNAPSHOT that overwrites a newer REFRESH") {
   expect_found("SNAPSHOT overwrites", before(FrameKind::snapshot, [](ReceivedRecord& record) {
-                 // A slot is taken with the first REFRESH.
+                 // The first REFRESH takes a slot.
                  const bool has_slot =
                      record.role() == Role::awaiting && record.replica().slot != Replica::kNone;
                  if (has_slot) SlotHead::set_version(record.slot(), 0);
@@ -169,7 +169,7 @@ TEST_CASE("simulation of replication finds an OFF without the last delta") {
 
 TEST_CASE("simulation of replication finds an old owner that is not in the set") {
   expect_found("old owner out", before(FrameKind::transfer_with_members, [](ReceivedRecord& record) {
-                 // It is the last one where it stays.
+                 // The holder that stays is the last of the list.
                  TransferRecord head = record.as<TransferRecord>();
                  head.members -= 1;
                  record.write(head);

@@ -1,4 +1,4 @@
-// Every decision of the router, as a table. The rules behind it are in docs/relocation.md.
+// Every decision of the router, as a table. docs/relocation.md explains the rules.
 #include <ostream>
 #include <vector>
 
@@ -55,9 +55,9 @@ TEST_CASE("own operations with nothing unanswered") {
   check(kRouter.route_own(away_from_home(Presence::absent), kFree), {Action::send, kHome});
   check(kRouter.route_own(away_from_home(Presence::absent, kCached), kFree),
         {.action = Action::send, .to = kCached, .by_home = false, .is_entry = true});
-  // The home is no cached location: what is sent to the home enters at this domain.
+  // The home is no cached location: an operation that is sent to the home enters at this domain.
   check(kRouter.route_own(away_from_home(Presence::absent, kHome), kFree), {Action::send, kHome});
-  // A stale hint does not matter once the key is local.
+  // A stale hint is irrelevant once the key is local.
   check(kRouter.route_own(away_from_home(Presence::owner, kCached), kFree), {Action::execute});
   check(kRouter.route_own(away_from_home(Presence::arriving, kCached), kFree), {Action::queue});
 }
@@ -110,9 +110,9 @@ TEST_CASE("received operations") {
     check(kRouter.route_received(away_from_home(Presence::owner), by_home), {Action::execute});
     check(kRouter.route_received(away_from_home(Presence::arriving), by_home), {Action::queue});
   }
-  // Forwarded to the home only, whatever the cache stores.
+  // Forwarded only to the home, whatever the cache stores.
   check(kRouter.route_received(away_from_home(Presence::absent, kCached), false), {Action::send, kHome});
-  // What the home has routed to this domain must find the key local or arriving.
+  // The home routes an operation here only if the key is local or arriving.
   check(kRouter.route_received(away_from_home(Presence::absent), true), {Action::illegal});
 }
 

@@ -38,7 +38,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.wrong_owners = limits.wrong_owners;
   scenario.domain_ranks = limits.domain_ranks.value_or(1);
   scenario.little_memory = scenario.domain_ranks > 1 && coin();
-  // From one record to a few.
+  // One record to a few records.
   if (coin()) scenario.packet_bytes = between(1, 300);
   scenario.lookups = limits.lookups.value_or(coin());
   scenario.refusals = limits.refusals;
@@ -57,7 +57,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
     scenario.shape.own_lengths = between(0, 3) == 0;
     scenario.calls = between(5, 25);
   }
-  // A worker that drives the engine is not in the middle of a step of it.
+  // A worker that drives the engine cannot be in the middle of an engine step.
   scenario.direct_calls = !scenario.refusals && limits.direct_calls.value_or(between(0, 3) == 0);
   if (scenario.direct_calls) scenario.interruptions = false;
   scenario.resets = limits.resets && !scenario.refusals;
@@ -66,7 +66,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
 }
 
 void Scenario::draw_replication(const ScenarioLimits& limits) {
-  // Numbers of its own: without replication a seed gives what it gave before.
+  // Drawn separately: a seed without replication still gives the same run.
   RandomEngine random(seed, 4);
   const auto one_of = [&](auto... values) {
     const std::array choices{values...};
@@ -87,7 +87,7 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   drawn.syncs = one_of(0U, 1U, 3U);
   drawn.credit_bytes = one_of(std::size_t{1}, std::size_t{200}, std::size_t{2000}, std::size_t{1} << 20);
   if (limits.upgrades) {
-    // So few calls that a change which a replica brings along is now and then the last one of its key.
+    // Few calls, so that a change from a replica is sometimes the last change of its key.
     calls = 4 + random.below(10);
     bulk = 0;
     shape.keys = 1 + random.below(2);
@@ -122,7 +122,7 @@ std::size_t Scenario::all_workers() const {
 }
 
 DomainMap Scenario::domains() const {
-  // Sparse tables are never shared.
+  // Sparse tables never share memory.
   return DomainMap::of_hosts(std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 0),
                              shape.sparse ? 1 : domain_ranks);
 }
@@ -145,7 +145,7 @@ HomeMap Scenario::home_map(const DomainMap& domains, Domain self) const {
 WorkloadSettings Scenario::workload(RandomEngine& random) const {
   WorkloadSettings settings = WorkloadSettings::random(random, calls);
   settings.bulk = bulk;
-  // A failure would be reported by any later call.
+  // Any later call would report a failure.
   if (refusals) settings.detached = 0;
   if (replication) {
     settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;

@@ -1,4 +1,4 @@
-// What a simulation plays: drawn from a seed, within limits.
+// The parameters of a simulation, drawn from a seed within limits.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace lapse::test {
 
 struct FrameFault;
 
-// What a test fixes; everything else is drawn.
+// What a test fixes. Everything else is drawn.
 struct ScenarioLimits {
   std::int32_t min_ranks = 2;
   std::int32_t max_ranks = 5;
@@ -33,31 +33,31 @@ struct ScenarioLimits {
   std::optional<bool> bulk = {};
   std::optional<bool> direct_calls = {};
   bool resets = false;       // of keys of table 0
-  bool replication = false;  // keys are wanted, and copied; what follows is for these
+  bool replication = false;  // keys are wanted and replicated; the next fields refine it
   std::optional<Technique> technique = {};
   std::optional<bool> eventual = {};
   bool upgrades = false;              // short runs in which replicas become main copies
   bool refusals = false;              // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;          // a lookup reads any number
-  bool holders_wait = false;          // a fault: the holder of a lease waits for further keys
+  bool holders_wait = false;          // a deliberate fault: the holder of a lease waits for further keys
   const Router* router = nullptr;     // null: the library's
-  const FrameFault* fault = nullptr;  // null: what arrives is handled as it is
+  const FrameFault* fault = nullptr;  // null: received records are unchanged
 };
 
-// How keys are wanted, and what is done about it.
+// How keys are wanted, and how wanted keys are managed.
 struct ScenarioReplication {
-  bool eventual = true;  // table 0; else its wanted keys are localized, as those of table 1
+  bool eventual = true;  // table 0; else its wanted keys are localized, like those of table 1
   Technique technique = Technique::adaptive;
-  bool gradients = false;           // pushes of table 0 are merged as gradients, else as differences
-  std::uint32_t intents = 2;        // among the calls: their weight
-  std::uint32_t syncs = 0;          // among the calls: their weight
-  std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
-  std::size_t credit_bytes = 0;     // of changed values, in flight to each rank
+  bool gradients = false;           // pushes to table 0 are merged as gradients, else as differences
+  std::uint32_t intents = 2;        // weight among the calls
+  std::uint32_t syncs = 0;          // weight among the calls
+  std::uint32_t rounds = 4;         // weight of rounds with work among the events
+  std::size_t credit_bytes = 0;     // of changed values in flight to each rank
   bool few_moves = false;           // workers seldom ask for main copies
-  bool many_moves = false;          // workers often localize
+  bool many_moves = false;          // workers localize often
   bool leaves_some = false;         // some intents never end
   bool long_wants = true;           // else every intent ends after a few calls
-  std::size_t counter_clients = 1;  // calls on table 0 for each on table 1
+  std::size_t counter_clients = 1;  // calls on table 0 for each call on table 1
 
   std::string to_string() const;
 };
@@ -66,30 +66,30 @@ struct Scenario {
   std::uint64_t seed = 0;
   std::int32_t ranks = 2;
   std::int32_t domain_ranks = 1;
-  bool little_memory = false;        // half of the values do not fit into what a domain shares
-  std::vector<std::size_t> workers;  // by rank, at least one in all
-  TableShape shape;                  // of each table
+  bool little_memory = false;        // half of the values do not fit into the memory that a domain shares
+  std::vector<std::size_t> workers;  // by rank, at least one in total
+  TableShape shape;                  // per table
   bool leases = false;
   bool holders_wait = false;
   bool location_caches = true;
-  bool lookups = false;  // owners are read in the memory of homes, where that is of use
+  bool lookups = false;  // owners are read from the memory of homes, if that helps
   bool wrong_owners = false;
   bool separate_bulk_lane = true;
   HomeMapKind home = HomeMapKind::hash;
-  std::optional<Domain> only_home;  // custom: one home for all keys; else by a mixture of the key's bits
+  std::optional<Domain> only_home;  // custom: one home for all keys; else homes are mixed from the key's bits
   std::optional<std::size_t> packet_bytes;  // else the transport's
   bool long_turns = false;                  // several packets and submissions in one engine turn
   bool interruptions = false;               // workers call in the middle of an engine's step
   bool biased = true;                       // some actors are slow for a while
-  std::size_t calls = 20;                   // of each worker
-  double bulk = 0;                          // of the calls, those on many keys
-  bool direct_calls = false;                // workers find the engine free and carry out their calls
-  bool resets = false;                      // table 0: its keys are set to zeroes now and then
+  std::size_t calls = 20;                   // per worker
+  double bulk = 0;                          // probability of a call on many keys
+  bool direct_calls = false;                // workers carry out calls themselves while the engine is free
+  bool resets = false;                      // keys of table 0 are sometimes set to zeros
   std::optional<ScenarioReplication> replication;
-  bool refusals = false;                  // table 0: what follows
-  std::uint64_t initialiser_chance = 0;   // that an initial value throws, in percent
-  std::uint64_t memory_chance = 0;        // that a rank gets no further memory, in percent
-  std::optional<std::uint64_t> max_keys;  // for which a rank has room
+  bool refusals = false;                  // table 0; the next fields refine it
+  std::uint64_t initialiser_chance = 0;   // percent: an initial value throws
+  std::uint64_t memory_chance = 0;        // percent: a rank gets no further memory
+  std::optional<std::uint64_t> max_keys;  // the maximum that a rank can store
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 

@@ -37,8 +37,8 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
       protocol_(transport_, router, time_),
-      // Where workers do not carry out their calls themselves, they only submit; who drives the engine is
-      // decided from outside.
+      // Where workers do not carry out their calls themselves, they only submit them; the simulation decides
+      // when the engine runs.
       engine_(transport_, protocol_, {.idle = {}, .helping = scenario.direct_calls, .polling = true}),
       group_(protocol_, engine_, protocol_.groups().all()),
       phase_{.server = this,
@@ -63,7 +63,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   if (scenario.replication) {
-    protocol_.replication().set_times({.interval = std::nullopt,  // Rounds are events of their own.
+    protocol_.replication().set_times({.interval = std::nullopt,  // Rounds are separate events.
                                        .least = {},
                                        .credit_bytes = scenario.replication->credit_bytes});
     protocol_.replication().set_policy(&policy_);
@@ -156,7 +156,7 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
 void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
   std::span<const OwnershipTable::Entry> owners = table.owners();
   if (scenario.wrong_owners) {
-    // Domains, and numbers below and above them.
+    // Any number may be read: domains, and numbers below and above them.
     RandomEngine random(scenario.seed, 10 + phase_.rank.index());
     auto& wrong = wrong_owners_.emplace_back(owners.size());
     for (OwnershipTable::Entry& entry : wrong)
@@ -170,7 +170,7 @@ void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
                                                     const SharedTableLayout::Request& request) {
   SharedTableLayout layout = SharedTableLayout::plan(request, transport_.shared_memory()->free_bytes());
-  // A member has room for one value of each size, and the other values are stored in its private memory.
+  // A rank's part holds one value of each size; its private memory stores the other values.
   if (scenario.little_memory) {
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }

@@ -1,4 +1,4 @@
-// One rank of a simulation: the real protocol and real workers, driven in single steps.
+// One rank of a simulation: the real protocol and real workers, run in single steps.
 #pragma once
 
 #include <algorithm>
@@ -36,12 +36,12 @@ struct Histories {
   LiveCounters live;
   std::vector<CounterLog> counters;        // by worker
   std::vector<AssignmentLog> assignments;  // by worker
-  std::vector<RefusalLog> with_failures;   // by worker; in place of `counters` until the end
-  std::shared_ptr<Refusals> refusals;      // null: nothing is refused
+  std::vector<RefusalLog> with_failures;   // by worker; replaces `counters` until the end
+  std::shared_ptr<Refusals> refusals;      // null: no refusals
 };
 
-// Lets something else happen in the middle of an engine's step, as threads do: when the protocol asks for a
-// buffer, it holds no latch, and its own state is as it must be.
+// Lets other events happen in the middle of an engine step, as threads would: when the protocol asks for a
+// buffer, it holds no latch, and its state is consistent.
 class InterruptedTransport final : public BorrowedTransport {
  public:
   InterruptedTransport(Transport& transport, std::function<void()> interrupt,
@@ -62,8 +62,8 @@ class InterruptedTransport final : public BorrowedTransport {
   std::optional<std::size_t> packet_bytes_;
 };
 
-// The time of one rank: it passes with the steps of the rank, and jumps to the next deadline when that is
-// drawn.
+// The clock of one rank. It advances with the steps of the rank, and jumps to the next deadline when the
+// simulation draws that event.
 class SimulatedTime final : public TimeSource {
  public:
   Clock::time_point now() const override { return now_; }
@@ -74,10 +74,10 @@ class SimulatedTime final : public TimeSource {
   Clock::time_point now_{std::chrono::hours(1)};
 };
 
-// Two tables: 0 counts, 1 assigns. Everything is used by one thread.
+// Has two tables: table 0 counts, table 1 assigns. Used by one thread.
 class SimulatedRank {
  public:
-  // `interrupt` is called in the middle of steps of the engine; it may let workers of this rank step.
+  // `interrupt` is called in the middle of engine steps; it may let workers of this rank step.
   SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
                 std::size_t first_worker, Histories& histories, std::function<void()> interrupt);
   SimulatedRank(const SimulatedRank&) = delete;
@@ -88,29 +88,29 @@ class SimulatedRank {
   // --- steps
   std::size_t workers() const { return workloads_.size(); }
   RandomWorkload& workload(std::size_t worker) { return *workloads_[worker]; }
-  // The worker makes its next call; what it submits waits in the rank's queue, or is carried out at once.
+  // The worker makes its next call. What it submits waits in the rank's queue, or is carried out at once.
   void step_worker(std::size_t worker);
-  // Submissions that wait, oldest first.
+  // Waiting submissions, oldest first.
   std::size_t waiting_submissions() const { return submissions_.size(); }
   void handle_submission();
   void handle_packet(Rank from, std::span<const std::byte> packet);
   // One of the rank's remote reads copies the memory, or is delivered.
   void advance_read(LoopbackNetwork& network, std::size_t index);
-  // The time of the protocol's next deadline comes.
+  // The protocol's next deadline passes.
   void handle_deadline();
-  // A round of the rank begins: intents are handed on, and what has changed is sent.
+  // A round of the rank begins: it forwards intents, and sends what has changed.
   void begin_round();
-  // Whether a round would find something to do.
+  // Whether a round would have work.
   bool round_due() const;
   // The engine's turn ends: its packets are sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();
 
-  // --- looking
+  // --- inspection
   TableShard& table(std::size_t number) { return *protocol_.registry().tables()[number]; }
   const RankProtocol& protocol() const { return protocol_; }
   const RandomIntents& intents() const { return intents_; }
-  // Throws ProtocolError when something is left of what the workers began.
+  // Throws ProtocolError if some state of the workers' operations is left.
   void check_at_rest() const;
 
  private:
@@ -120,7 +120,7 @@ class SimulatedRank {
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
   std::vector<std::size_t> workers_of_domain(const Scenario& scenario) const;
-  // A step of the engine begins.
+  // Called when an engine step begins.
   void begin_step();
 
   InterruptedTransport transport_;

@@ -13,7 +13,7 @@ add_library(lapse_test_histories STATIC
   ../support/replicas_at_rest.cpp)
 target_link_libraries(lapse_test_histories PUBLIC lapse::jobs PRIVATE lapse_settings)
 
-# The searches for faults check the simulation itself, for which the build without sanitizers is enough.
+# The searches for faults test the simulation itself: the build without sanitizers suffices.
 set(simulation_cases "")
 if(LAPSE_SANITIZER)
   set(simulation_cases "~*finds*")
@@ -33,8 +33,8 @@ lapse_test(simulation_checks
   SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp replica_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 
-# The longest of the tests that take one processor begin first. Instrumented code is ten to fifty times slower; what it is
-# for shows within fewer steps. All is done by one thread: races are for simulation_threads.
+# The longest tests that use one processor begin first. Instrumented code is ten to fifty times slower, and
+# finds its errors within fewer steps. These tests run in one thread; simulation_threads looks for races.
 if(LAPSE_SANITIZER STREQUAL "address")
   set_tests_properties(address.simulation PROPERTIES COST 80 ENVIRONMENT SIMULATION_STEPS=30000)
 elseif(NOT LAPSE_SANITIZER)

@@ -95,7 +95,7 @@ void Simulation::collect_choices() {
       add_choice({Actor::submission, rank, 0}, 4 * engine_speed_[rank]);
     for (std::size_t read = 0; read < network_.reads_in_flight(Rank(static_cast<std::int32_t>(rank))); ++read)
       add_choice({Actor::read, rank, read}, network_speed_[2 * rank * ranks_.size()]);
-    // Time is a choice, too: what waits for a moment may find that it has come at any step.
+    // Time is a choice, too: a deadline may pass at any step.
     if (simulated.protocol().next_deadline()) add_choice({Actor::deadline, rank, 0}, engine_speed_[rank]);
     if (simulated.in_turn()) add_choice({Actor::end_turn, rank, 0}, 4 * engine_speed_[rank]);
   }
@@ -112,8 +112,8 @@ void Simulation::collect_packets() {
   }
 }
 
-// A rank may begin a round at any time. Once nothing else is possible, only rounds that have something to do
-// are, rank by rank; what several of each rank do not move is stuck.
+// A rank may begin a round at any time. Once no other event is possible, only rounds with work are possible,
+// rank by rank; the run is stuck if several rounds of each rank make no progress.
 void Simulation::add_rounds() {
   constexpr std::size_t kStepsOfRank = 8;
   const bool lonely =
@@ -258,7 +258,7 @@ void Simulation::check_routes(Key key, std::size_t number) {
 }
 
 void Simulation::check_ownership(bool at_rest) {
-  // Of many keys some at each step, others at the next.
+  // Some of the keys at each step, the others at later steps.
   constexpr std::uint64_t kKeysOfStep = 5;
   const std::uint64_t keys = scenario_.shape.keys;
   for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {

@@ -1,4 +1,4 @@
-// The whole protocol on a few ranks in one thread, in an order of events that a seed decides.
+// The whole protocol on a few ranks in one thread. A seed determines the order of events.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace lapse::test {
 
-// Something that an invariant excludes.
+// A violated invariant.
 class InvariantViolation : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,13 +24,13 @@ class InvariantViolation : public std::runtime_error {
 
 // A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
 // remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice
-// and every random number comes from the scenario's seed: the same scenario gives the same run.
+// and every random number is derived from the scenario's seed: the same scenario gives the same run.
 //
-// After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
-// is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,
-// when nothing can move any more: everything is answered, nothing is left anywhere, every key has exactly one
-// owner, the one that its home names (I1), replicas show what owners have, and all histories are in order (I2
-// to I5).
+// After each step, for each key: at most one domain is owner (I1), and the domain in the home's table is
+// owner or arriving. During the run, every answer is checked against the history (I3, I4, I5). At the end,
+// when no event is possible: everything is answered, no state is left on any rank, every key has exactly one
+// owner, which its home's table names (I1), replicas equal their owners' values, and all histories are
+// consistent (I2 to I5).
 class Simulation {
  public:
   struct Failures {
@@ -39,30 +39,30 @@ class Simulation {
     std::uint64_t leases = 0;
   };
 
-  // Frames with runs of operations that were delivered.
+  // Delivered frames with runs of operations.
   struct Runs {
     std::uint64_t frames = 0;
     std::uint64_t keys = 0;
     std::uint64_t continued = 0;  // frames that do not begin with the first key of their operation
   };
 
-  // Frames that were delivered, by kind.
+  // Delivered frames, by kind.
   using Frames = std::array<std::uint64_t, kFrameKinds>;
 
-  // `fault`: of what arrives; null: none. It outlives the simulation.
+  // `fault` changes received records; null: none. It outlives the simulation.
   Simulation(const Scenario& scenario, const Router& router, const FrameFault* fault = nullptr);
 
-  // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
+  // Runs to the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
   void run();
   // Steps made so far.
   std::uint64_t steps() const { return steps_; }
-  // What all ranks have counted.
+  // Sums over all ranks.
   TableCounters counters() const;
-  // Calls, localizes and leases that failed, as they may.
+  // Calls, localizes and leases that failed, as allowed.
   Failures failures() const;
   const Runs& runs() const { return runs_; }
   const Frames& frames() const { return frames_; }
-  // Replicas that were left when everything was over: of keys that are wanted without an end.
+  // Replicas left at the end, of keys that are wanted without an end.
   std::size_t replicas() const { return replicas_; }
   // Calls sink(text) for every step.
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
@@ -81,8 +81,8 @@ class Simulation {
   void carry_out(const Choice& choice);
   void deliver(const LoopbackNetwork::Choice& choice);
   void handle_faulty(Rank from, Rank to, std::span<const std::byte> packet);
-  // In the middle of a step of the rank's engine: workers of its domain,
-  // and engines of the domain's other ranks.
+  // In the middle of an engine step of the rank: lets workers of its domain, and engines of the domain's
+  // other ranks, step.
   void interrupt(std::size_t rank);
   void end_turn_or_go_on(SimulatedRank& rank);
   void draw_speeds();
@@ -94,10 +94,10 @@ class Simulation {
 
   void count_frames(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
-  // Runs of keys go where the router would send each key alone.
+  // Checks that a run of keys takes the route that the router gives each key alone.
   void check_routes(Key key, std::size_t table);
   void check_replicas();
-  // Where each policy decides as it should, the only domain that wants a key owns it.
+  // Checks that the only domain that wants a key owns it, in runs where each policy decides correctly.
   void check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,
                           const std::function<bool(Domain, Key)>& wants) const;
   void check_end();
@@ -111,14 +111,14 @@ class Simulation {
   std::vector<std::unique_ptr<SimulatedRank>> ranks_;
   std::uint64_t steps_ = 0;
   std::size_t rounds_ = 0;
-  std::size_t lonely_steps_ = 0;  // since something else than a round was possible
+  std::size_t lonely_steps_ = 0;  // since an event other than a round was possible
   Runs runs_;
   Frames frames_{};
   std::size_t replicas_ = 0;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;
 
-  // Relative speeds, changed now and then: by worker, by rank, and by sender, receiver and lane.
+  // Relative speeds, redrawn from time to time: by worker, by rank, and by sender, receiver and lane.
   std::vector<std::uint32_t> worker_speed_;
   std::vector<std::uint32_t> engine_speed_;
   std::vector<std::uint32_t> network_speed_;

@@ -1,4 +1,4 @@
-// What a simulation checks of replicas, and its faults.
+// The checks that a simulation makes of replicas, and its faults.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The random workload on real servers, each rank and each worker a thread of one process.
-// Made to run under ThreadSanitizer too.
+// The random workload on real servers, each rank and each worker a thread of one process. Also runs under
+// ThreadSanitizer.
 #include <exception>
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ using namespace lapse::test;
 
 namespace {
 
-// Each rank by itself, unless a test says otherwise.
+// Each rank is a domain of its own, unless a test overrides it.
 Options quiet_options() {
   Options options;
   options.domain = {DomainChoice::Kind::rank, 1};
@@ -26,7 +26,8 @@ Options quiet_options() {
   return options;
 }
 
-// One thread for each rank; rethrows what one of them threw. Returns what was counted for one of the tables.
+// Runs one thread per rank and rethrows an exception of any of them. Returns the counters of one of the
+// tables.
 TableCounters run(const ServerWorkload& workload, const ThreadedLoopbackSettings& settings,
                   const Options& options) {
   const std::size_t ranks = workload.workers.size();
@@ -248,7 +249,7 @@ Options domain_options(DomainChoice choice) {
 constexpr DomainChoice kPairs{DomainChoice::Kind::number, 2};
 constexpr DomainChoice kHost{DomainChoice::Kind::host, 1};
 
-// So much that each of `domains` gets `bytes` for a table, after what is left to others.
+// Memory of which each of `domains` gets `bytes` for a table, after the part that is left to others.
 std::size_t memory_for(std::size_t bytes, std::size_t domains) {
   constexpr std::size_t kLeftToOthers = std::size_t{2} << 20;
   return (bytes + kLeftToOthers + 10) * domains * 10 / 9 + 10;
@@ -276,8 +277,8 @@ TEST_CASE("threads: four ranks in two domains, some of them without workers") {
 
 TEST_CASE("threads: all ranks in one domain") {
   TableCounters counters;
-  // Leased keys are asked for at the rank that serves them. On a busy machine threads may take turns for
-  // long.
+  // Other ranks request leased keys from the rank that serves them. On a busy machine threads may run one
+  // after the other for long.
   const auto has_met_lease = [&] {
     return counters.remote_pulls + counters.remote_pushes + counters.queued_accesses > 0;
   };

@@ -1,4 +1,4 @@
-// The one way tests include Catch2: version 2 (single header) and version 3 look equal to the tests.
+// Tests include Catch2 through this header alone: it hides whether version 2 or 3 is installed.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,4 +1,4 @@
-// A registered function that counts.
+// A user function that counts.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace lapse::test {
 
-// What the function "count" does: adds one for a worker, and returns what was there before.
+// Implements the function "count": adds one to the worker's element and returns the value before.
 struct CountArgument {
   std::uint64_t workers = 0;
   std::uint64_t worker = 0;

@@ -6,10 +6,10 @@
 
 namespace lapse::test {
 
-// Sets an environment variable for the life of the object. No other thread reads the environment meanwhile.
+// Sets an environment variable while the object lives. Meanwhile no other thread may read the environment.
 class EnvironmentVariable {
  public:
-  // The name is a literal.
+  // `name` is a literal.
   EnvironmentVariable(const char* name, const std::string& value) : name_(name) {
     setenv(name, value.c_str(), 1);
   }

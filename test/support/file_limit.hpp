@@ -1,4 +1,4 @@
-// A limit for the files of this process.
+// Limits the size of the files of this process.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 namespace lapse::test {
 
-// No file of this process can become longer, which fails as a full disk does.
+// While it lives, writes that would make a file longer fail like writes to a full disk.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

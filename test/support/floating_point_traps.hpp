@@ -1,12 +1,12 @@
-// Floating-point exceptions as signals, as codes in Fortran and debuggers set them.
+// Turns floating-point exceptions into signals, like Fortran codes and debuggers do.
 #pragma once
 
 #include <cfenv>
 
 namespace lapse::test {
 
-// While it lives, an invalid operation, an overflow or a division by zero ends the process: on this thread,
-// and on those that it starts.
+// While it lives, an invalid operation, an overflow or a division by zero ends the process, on this thread
+// and on the threads that it starts.
 class FloatingPointTraps {
  public:
   FloatingPointTraps() : before_(feenableexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO)) {}

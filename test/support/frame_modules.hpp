@@ -1,4 +1,4 @@
-// Modules of the protocol for tests of what runs them.
+// Fake protocol modules, to test the code that runs modules.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace lapse::test {
 
-// Takes frames of the kinds it is given; tests define what it does with the frames.
+// Accepts frames of the given kinds. Tests define how it handles them.
 class ModuleStandIn : public ProtocolModule {
  public:
   explicit ModuleStandIn(std::vector<FrameSpec> frames = {}) : frames_(std::move(frames)) {}
@@ -22,7 +22,7 @@ class ModuleStandIn : public ProtocolModule {
   std::vector<FrameSpec> frames_;
 };
 
-// Every kind that the modules of a rank take, with its lane.
+// Every kind that a rank's modules accept, with its lane.
 class AllFrames {
  public:
   AllFrames() : module_(all()) { table_.add(module_); }

@@ -8,7 +8,7 @@ namespace lapse::test {
 
 namespace {
 
-// "This value was there before that one", for one key. Numbers stand for values.
+// The relation "value a was there before value b" of one key. Values are numbered.
 class Precedence {
  public:
   std::size_t number_of(const Assignment& value) {
@@ -27,7 +27,7 @@ class Precedence {
     later_[from].push_back(to);
     ++earlier_[to];
   }
-  // A value on a cycle or behind one, if there is a cycle.
+  // Returns a value on a cycle, or after one, if there is a cycle.
   const Assignment* find_contradiction() {
     std::vector<std::size_t> free;
     for (std::size_t number = 0; number < values_.size(); ++number) {
@@ -50,7 +50,7 @@ class Precedence {
   std::map<Assignment, std::size_t> numbers_;
   std::vector<Assignment> values_;
   std::vector<std::vector<std::size_t>> later_;
-  std::vector<std::size_t> earlier_;  // how many say that something came before this one
+  std::vector<std::size_t> earlier_;  // number of values that must precede this one
 };
 
 void check_key(std::span<const AssignmentLog> logs, Key key, const Assignment& final_value) {
@@ -117,7 +117,7 @@ Assignment AssignmentLog::write(Key key) {
 
 std::size_t AssignmentLog::begin_read(Key key) {
   OfKey& of_key = by_key_[key.index()];
-  // Until it is answered, the event keeps the number of own writes before it.
+  // Until the read is answered, the event stores the number of own writes before it.
   of_key.events.push_back({false, false, {0, of_key.writes}});
   return of_key.events.size() - 1;
 }

@@ -36,7 +36,7 @@ void check_rising(const CounterLog& log) {
   }
 }
 
-// How many pushes of the log's worker a value of that epoch can hold: at least and at most.
+// How many pushes of the log's worker a value of this epoch holds: at least and at most.
 struct Bounds {
   std::int64_t lower;
   std::int64_t upper;
@@ -49,7 +49,7 @@ Bounds bounds(const CounterLog& log, Key key, std::int64_t epoch) {
   const auto& wiped = log.wiped(key);
   const auto above = wiped.upper_bound(epoch);
   if (above == wiped.begin()) return {0, own.pushes};
-  // A reset wipes what the one before it wiped, too.
+  // A reset also wipes what the previous reset wiped.
   const auto& [of, number] = *std::prev(above);
   return {of == epoch ? own.pushes - number : 0, own.pushes - number};
 }
@@ -72,7 +72,7 @@ void check_final(std::span<const CounterLog> logs, Key key, const Counts& counts
   }
 }
 
-// What no worker can have pushed and no later value could lose.
+// Checks that a pull holds no more than each worker can have pushed, and that the final value may follow it.
 void check_possible(std::span<const CounterLog> logs, const CounterLog& reader, const CounterLog::Pull& pull,
                     const Counts& final_value) {
   const std::int64_t epoch = reader.rules().epoch(pull.counts);
@@ -186,7 +186,7 @@ void CounterChain::add(const Counts& counts) {
                       to_string(lower), to_string(upper)));
     }
   };
-  // With its neighbours a value is comparable with all. One of the same sum must be the same.
+  // Comparing a value with its neighbours suffices. A value with the same sum must be equal.
   std::map<std::int64_t, Counts>& of_epoch = by_sum_[rules_.epoch(counts)];
   const std::int64_t pushes = sum(counts);
   const auto above = of_epoch.lower_bound(pushes);

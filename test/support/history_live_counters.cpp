@@ -99,7 +99,7 @@ void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor
 
 void LiveCounters::lease_touched(Key key) {
   OfKey& state = of(key);
-  // The next lease begins when the end of the last has been taken.
+  // The next lease begins after the owner has handled the end of the last one.
   if (!state.before_lease || state.lease_over) state.before_lease = state.floor;
   state.lease_over = false;
 }

@@ -1,11 +1,11 @@
-// Where a key is, in the words of tests of routing.
+// Whether a domain has a key, for tests of routing.
 #pragma once
 
 #include "lapse/directory/router.hpp"
 
 namespace lapse::test {
 
-// Of a key in a domain, for a rank that can address its slot unless it is `arriving`.
+// The state of a key in a domain, for a rank that can address the key's slot unless it is `arriving`.
 enum class Presence : std::uint8_t { absent, owner, arriving };
 
 inline void set_presence(KeyView& view, Presence presence) {

@@ -16,42 +16,42 @@
 
 namespace lapse::test {
 
-// Takes a lease over keys of several tables, reads and changes them, gives them back. Used by one thread.
+// Takes a lease of keys of several tables, reads and changes them, and releases them. Used by one thread.
 class LeasePlay {
  public:
   enum class Waiting {
-    blocks,  // calls Worker::lease: for threads
-    steps,   // step by step: for simulations, where nothing may block
+    blocks,  // calls Worker::lease; for threads
+    steps,   // proceeds step by step; for simulations, which must not block
   };
   struct Part {
     TableClient* client;
     std::vector<Key> keys;
   };
 
-  // What a holder must not do: it asks for one more key.
+  // A deliberate fault: the holder asks for one more key.
   using WrongCall = std::function<std::unique_ptr<PendingCall>(Key)>;
 
-  // `wrong_call` for the fault only: made under a lease, and waited for.
+  // `wrong_call`: for the fault only. The call is made under a lease, and waited for.
   LeasePlay(Worker& worker, Waiting waiting, WrongCall wrong_call = {})
       : worker_(worker), waiting_(waiting), wrong_call_(std::move(wrong_call)) {}
-  // Gives back what is held without waiting: a simulation that has failed is over.
+  // Releases a held lease without waiting: a simulation that has failed is over.
   ~LeasePlay();
   LeasePlay(const LeasePlay&) = delete;
   LeasePlay& operator=(const LeasePlay&) = delete;
 
   void begin(std::vector<Part> parts, std::size_t touches);
-  // A lease is being taken, held or given back.
+  // Whether a lease is being taken, held or released.
   bool active() const { return stage_ != Stage::none; }
-  // Whether step would do something; with Waiting::blocks it may always be called.
+  // Whether step() would make progress. With Waiting::blocks it may be called at any time.
   bool may_step() const;
-  // Takes the next step, and reports what was done. Throws HistoryViolation.
+  // Takes the next step and returns its description. Throws HistoryViolation.
   std::string step(RandomEngine& random);
 
  private:
   enum class Stage { none, taking, held, releasing };
 
   std::vector<LeaseKeys> lease_keys() const;
-  // True when the lease is held; false when it goes on, or was refused.
+  // Returns true if the lease is held; false if it continues, or was refused.
   bool take();
   bool expects_refusal(const Error& error) const;
   std::string touch(RandomEngine& random);
@@ -66,7 +66,7 @@ class LeasePlay {
   std::size_t touches_ = 0;
   std::optional<LeaseTaker> taker_;
   std::optional<Lease> lease_;
-  std::unique_ptr<PendingCall> wrong_;  // of the fault: what is waited for
+  std::unique_ptr<PendingCall> wrong_;  // of the fault: the call that is waited for
 };
 
 }  // namespace lapse::test

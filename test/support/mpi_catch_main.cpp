@@ -1,10 +1,10 @@
 // The main function of all tests that run on several ranks.
 //
-// Every rank runs every test case. After each test case the ranks agree whether it failed anywhere: a rank
-// that failed waits a limited time for the others, which may be stuck waiting for it, and then aborts the
-// job. Rank 0 reports as Catch2 does; the other ranks keep their report and print it only when they fail.
+// Every rank runs every test case. After each test case the ranks agree whether it failed on any rank. A rank
+// that failed waits a limited time for the others, which may be blocked waiting for it, and then aborts the
+// job. Rank 0 reports like Catch2 does; the other ranks buffer their report and print it only if they fail.
 #define CATCH_CONFIG_RUNNER
-// A crash is reported by the signal handlers of the MPI library or of the sanitizer, which print the stack.
+// If a rank crashes, the signal handlers of the MPI library or of the sanitizer print the stack.
 #define CATCH_CONFIG_NO_POSIX_SIGNALS
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ int world_rank() {
   return rank;
 }
 
-// Collects what Catch2 prints on the ranks other than 0.
+// Collects the output of Catch2 on the ranks other than 0.
 std::ostringstream& kept_report() {
   static std::ostringstream report;
   return report;
@@ -43,7 +43,7 @@ void print_kept_report() {
   std::fflush(stderr);
 }
 
-// The control messages of this file must not meet those of the tests.
+// The control messages of this file must not match messages of the tests.
 MPI_Comm control_communicator() {
   static const MPI_Comm communicator = [] {
     MPI_Comm duplicate = MPI_COMM_NULL;
@@ -53,7 +53,7 @@ MPI_Comm control_communicator() {
   return communicator;
 }
 
-// Collective. True when some rank passes true.
+// Collective. Returns whether some rank passes true.
 bool failed_anywhere(bool failed_here) {
   const int mine = failed_here ? 1 : 0;
   int any = 0;
@@ -106,7 +106,7 @@ class AgreeAfterEachTestCase : public Listener {
 int run(int count, char** arguments) {
   Catch::Session session;
   if (const int error = session.applyCommandLine(count, arguments); error != 0) return error;
-  no_colours(session.configData());  // mpirun gives rank 0 a terminal also where its output goes to a file.
+  no_colours(session.configData());  // mpirun gives rank 0 a terminal even if its output goes to a file.
   session.configData().rngSeed = 1;  // The same order of test cases on all ranks.
   std::streambuf* const terminal = std::cout.rdbuf();
   if (world_rank() != 0) std::cout.rdbuf(kept_report().rdbuf());

@@ -1,4 +1,4 @@
-// Keys that workers of a random workload want for a while.
+// Keys that workers of a random workload want for some time.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@
 
 namespace lapse::test {
 
-// What the workers of one rank have begun and ceased to want since the last round, in their order.
+// What the workers of one rank have begun and ceased to want since the last round, in order.
 //
 // Thread safety: any thread.
 class RandomIntents final : public IntentSource {
  public:
-  // Of keys by their names; each want is ended by one unwant.
+  // Keys are given by name. Each want is ended by one unwant.
   void want(TableId table, std::span<const Key> keys) { append(table, keys, true); }
   void unwant(TableId table, std::span<const Key> keys) { append(table, keys, false); }
-  // Whether the next round has something to hand on.
+  // Whether the next round would forward something.
   bool pending() const override;
   // Whether the rank's workers want the key now.
   bool wanted(TableId table, Key key) const;
 
-  // Hands on what has come, in calls in which each key stands once.
+  // Forwards what was recorded since the last round, in calls that name each key at most once.
   void begin_round(WantSink& sink) override;
 
  private:
@@ -44,22 +44,22 @@ class RandomIntents final : public IntentSource {
 
   mutable std::mutex mutex_;
   std::deque<Toggle> toggles_;                                     // since the last round
-  std::map<std::pair<std::uint32_t, std::uint64_t>, int> wanted_;  // how many times, by table and key
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> wanted_;  // number of wants, by table and key
 };
 
 // One worker's intents in a random workload. Used by the worker's thread.
 class IntentPlay {
  public:
-  // `leaves_some`: some intents of a worker that has made all its calls do not end.
+  // With `leaves_some`, some intents do not end with the worker's calls.
   IntentPlay(RandomIntents& intents, bool leaves_some) : intents_(intents), leaves_some_(leaves_some) {}
 
-  // From now on until so many calls have been made. `keys` are numbers; one may stand twice.
+  // Begins an intent that lasts until `until_call` calls have been made. `keys` are numbers, and may repeat.
   void begin(const TableClient& client, std::span<const Key> keys, std::size_t until_call);
-  // So many calls have been made.
+  // Ends the intents that are over after `calls` calls.
   void end_due(std::size_t calls);
-  // All calls have been made.
+  // Called after the worker's last call.
   void end_all(RandomEngine& random);
-  // Whether there is something to end.
+  // Whether some intent can be ended.
   bool active() const { return !active_.empty(); }
 
  private:

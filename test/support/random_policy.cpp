@@ -17,7 +17,7 @@ ManagementPolicy::Wanted RandomPolicy::wanted(TableId table, Key, bool) const {
   }
   if (technique_ == Technique::relocate) return Wanted::localize;
   if (!adversarial) return Wanted::announce;
-  // Mostly announced: without that there is nothing to decide.
+  // Keys are mostly announced: without an announcement there is no decision to make.
   constexpr std::array<Wanted, 4> kAnswers{Wanted::nothing, Wanted::localize, Wanted::announce,
                                            Wanted::announce};
   return kAnswers[draw(kAnswers.size())];

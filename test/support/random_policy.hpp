@@ -1,4 +1,4 @@
-// Management policies for tests: what may be done about keys that domains want.
+// Management policies for tests, which decide about keys that domains want.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ inline constexpr int kTechniques = 4;
 
 std::string_view to_string(Technique technique);
 
-// Keys of tables that cannot be replicated are localized, whatever the technique.
-// Adversarial: any answer that a policy may give, drawn at each question.
+// Adversarial: draws any answer that a policy may give, at each question. Keys of tables that cannot be
+// replicated are localized, whatever the technique.
 //
 // Thread safety: any thread.
 class RandomPolicy final : public ManagementPolicy {
@@ -39,7 +39,7 @@ class RandomPolicy final : public ManagementPolicy {
 
   const Technique technique_;
   const std::vector<bool> replicable_;
-  mutable std::atomic<std::uint64_t> state_;  // of SplitMix64
+  mutable std::atomic<std::uint64_t> state_;  // state of SplitMix64
 };
 
 }  // namespace lapse::test

@@ -59,7 +59,7 @@ bool RandomWorkload::may_step() const {
   const bool last = calls_ == settings_.calls;
   const std::size_t count = last ? pending_.size() : wait_for_;
   const auto done = [](const auto& call) { return call->done(); };
-  // After the last call every answer is progress.
+  // After the last call every answer counts as progress.
   if (last) return pending_.empty() || std::ranges::any_of(pending_, done);
   const std::size_t first = wait_for_newest_ ? pending_.size() - count : 0;
   return std::all_of(pending_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -176,7 +176,7 @@ void RandomWorkload::draw_bulk_keys(std::uint64_t keys) {
     for (std::uint64_t i = 0; i < count; ++i) last_.keys.push_back(Key(random_.below(keys)));
     return;
   }
-  // Keys that follow each other, in a stride, each once; then a few of them again.
+  // Keys in a stride, each once; then a few of them again.
   const std::uint64_t first = random_.below(keys);
   const std::uint64_t stride = 1 + 2 * random_.below(2);
   for (std::uint64_t i = 0; i < std::min(count, keys); ++i)
@@ -192,7 +192,7 @@ void RandomWorkload::begin_lease() {
   if (!leases_) return;
   std::vector<LeasePlay::Part> parts;
   for (TableClient* client : clients_) {
-    // A client may stand there more than once, to be called more often.
+    // A client may be listed several times, to be called more often.
     const bool again = std::ranges::any_of(parts, [&](const auto& part) { return part.client == client; });
     if (again || random_.below(3) == 0) continue;
     LeasePlay::Part part{client, {}};

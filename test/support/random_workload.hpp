@@ -1,4 +1,4 @@
-// One worker's random calls on a few tables.
+// One worker's random calls on several tables.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@
 
 namespace lapse::test {
 
-// How a worker behaves. Probabilities are in [0, 1].
+// The behaviour of a worker. Probabilities are in [0, 1].
 struct WorkloadSettings {
   std::size_t calls = 100;
-  std::size_t max_pending = 6;  // calls in flight at one time
+  std::size_t max_pending = 6;  // calls in flight at a time
   std::size_t max_keys = 3;     // of one call
   double synchronous = 0.3;     // wait for the answer before the next call
   double wait_for_all = 0.05;   // wait for all answers before the next call
   double detached = 0.05;       // give up the handle of a pending call
-  // Of the calls, those on 10 to 100 keys, of which some may be named twice. Half of the others then name one
-  // of a few keys, so that they meet with them.
+  // Probability of a call on 10 to 100 keys, some of which may repeat. Half of the other calls then use only
+  // a few keys, so that they meet the keys of bulk calls.
   double bulk = 0;
   std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1,
                                             2, 2, 1, 0, 0};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                               // of the keys under a lease
+  std::size_t max_touches = 4;                               // of the keys of a lease
   bool long_intents = true;  // some intents last for many calls, or to the end
 
   // Drawn from a seed.
@@ -40,9 +40,9 @@ struct WorkloadSettings {
 // The calls are a function of the settings, the random engine and the answers. Used by one thread.
 class RandomWorkload {
  public:
-  // The clients outlive the workload; those that take part in leases have tables of their own. `leases` says
-  // how leases are taken, `intents` where intents go, and `syncs` how copies are waited for; null: there are
-  // none.
+  // The clients outlive the workload; those that take part in leases have tables of their own. `leases`: how
+  // leases are taken. `intents`: where intents are recorded. `syncs`: how the worker waits for replicas.
+  // Null: none are made.
   RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
                  std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr,
                  std::unique_ptr<SyncPlay> syncs = nullptr);
@@ -51,15 +51,15 @@ class RandomWorkload {
     return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
            !has_intents() && !syncs();
   }
-  // False while the worker waits for an answer: then step() would block.
+  // False while the worker waits for an answer: step() would block.
   bool may_step() const;
-  // Finishes calls that are answered, waits if that is what the worker does next, and makes one call, if one
-  // is left. Throws HistoryViolation and what the worker throws.
+  // Finishes calls that are answered, waits if that is the worker's next step, and makes one call if any is
+  // left. Throws HistoryViolation and what the worker throws.
   void step();
-  // The same until finished.
+  // Steps until finished.
   void run();
 
-  // What the last step did, for traces.
+  // Describes the last step, for traces.
   std::string last_step() const;
 
  private:
@@ -81,7 +81,7 @@ class RandomWorkload {
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
   std::size_t wait_for_ =
-      0;  // how many of pending_, the oldest or the newest, are waited for before the next call
+      0;  // how many of pending_, from the oldest or the newest, to wait for before the next call
   bool wait_for_newest_ = false;
 
   struct Step {
@@ -90,7 +90,7 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;     // what was done about a lease, or a sync
+    std::string of_lease;     // what was done about a lease or a sync
     bool of_intents = false;  // the last intents have ended
   } last_;
 };

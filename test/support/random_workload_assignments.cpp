@@ -99,7 +99,7 @@ std::unique_ptr<PendingCall> AssignmentClient::write(Call call, std::span<const 
     operation =
         one ? worker_.push(table_, shape_.name(keys[0]), values) : worker_.push(table_, names(keys), values);
   }
-  // They have been consumed: a value that is no worker's.
+  // The call has consumed the values; they become values that no worker writes.
   std::ranges::fill(values, 77);
   return std::make_unique<PendingCall>(std::move(operation));
 }

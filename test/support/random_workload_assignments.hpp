@@ -1,4 +1,4 @@
-// Assigning (history_assignments.hpp) through a worker.
+// Makes assignments (history_assignments.hpp) through a worker.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace lapse::test {
 
-// On a table of length Assignment::kLength, zero at the start, whose update rule is assign.
+// The table has values of length Assignment::kLength, zero at the start, and the update rule assign.
 class AssignmentClient final : public TableClient {
  public:
   AssignmentClient(Worker& worker, const Table<std::int64_t>& table, const TableShape& shape,

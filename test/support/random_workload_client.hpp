@@ -1,4 +1,4 @@
-// What a random workload does on one table, with the history it keeps.
+// The calls of a random workload on one table, with the history that it records.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ inline constexpr int kCalls = 10;
 
 std::string_view to_string(Call call);
 
-// A call whose operation may be unanswered, with everything that must live until then.
+// A call whose operation may be unanswered. Owns all memory that must live until the answer.
 class PendingCall {
  public:
   explicit PendingCall(Operation operation) : operation_(std::move(operation)) {}
   virtual ~PendingCall() = default;
 
   bool done() const { return operation_.done(); }
-  // Waits if need be, then checks what was seen. Throws HistoryViolation.
+  // Waits if necessary, then checks the answer. Throws HistoryViolation.
   void finish() {
     try {
       operation_.wait();
@@ -41,10 +41,10 @@ class PendingCall {
 
  protected:
   virtual void answered() {}
-  // Whether the call may fail so.
+  // Whether the call may fail with this error.
   virtual bool failed(const Error&) { return false; }
   void set_operation(Operation operation) { operation_ = std::move(operation); }
-  // For destructors of what the answer would be written to.
+  // For destructors of the memory that the answer would be written to.
   void detach() { operation_ = Operation(); }
 
  private:
@@ -57,20 +57,20 @@ class TableClient {
   virtual ~TableClient() = default;
   virtual std::uint64_t keys() const = 0;
   virtual TableId table() const = 0;
-  // What the server calls the key with this number.
+  // The server's name of the key with this number.
   virtual Key name(Key key) const = 0;
-  // Makes the call and returns it, finished or not. pull_if_local and update_if_local use the first key only,
-  // and return null; leases, intents and syncs are no calls of a table. Throws HistoryViolation.
+  // Makes the call and returns it, finished or not. pull_if_local and update_if_local use only the first key
+  // and return null. Leases, intents and syncs are no calls of a table. Throws HistoryViolation.
   virtual std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) = 0;
 
-  // --- leases, together with other tables
-  // The keys as a lease wants them; refers to the client until the next such call.
+  // --- leases, which may include keys of other tables The keys in the form that a lease takes. The result
+  // refers to the client until the next such call.
   virtual LeaseKeys lease_keys(std::span<const Key> keys) = 0;
-  // Reads and changes one key of the last lease_keys, which `lease` holds.
+  // Reads and changes one key of the last lease_keys. `lease` holds the key.
   virtual void touch(const Lease& lease, std::size_t position) = 0;
-  // The lease has ended.
+  // Called when the lease has ended.
   virtual void lease_over() {}
-  // Whether the last lease may be refused so.
+  // Whether the last lease may be refused with this error.
   virtual bool expects_refusal(const Error&) { return false; }
 };
 

@@ -1,4 +1,4 @@
-// Counting (history_counters.hpp) through a worker.
+// Makes counts (history_counters.hpp) through a worker.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@
 
 namespace lapse::test {
 
-// On an additive table of the shape, whose shortest values have layout.length() elements, zero at the start.
+// The table is additive and has the given shape. Its shortest values have layout.length() elements, zero at
+// the start.
 template <Element T>
 class CounterClient final : public TableClient {
  public:
@@ -148,7 +149,7 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> resets_;
   };
 
-  // The results of a call are pulls, each followed by a push.
+  // The results of a call are pulls. Each is followed by a push.
   class PendingFunction final : public PendingCall {
    public:
     PendingFunction(Operation operation, CounterClient& client, std::vector<CountResult> results,
@@ -181,7 +182,7 @@ class CounterClient final : public TableClient {
   }
   CounterLayout layout(Key key) const { return {layout_.workers, layout_.width * shape_.width(name(key))}; }
 
-  // Before a pull, of that copy for certain.
+  // Called before a pull that certainly reads the given copy.
   Seen ask(Key key, Copy copy = Copy::any) {
     return {key, log_.next_position(), log_.own(key), copy,
             live_ == nullptr ? LiveCounters::Floor() : live_->floor(log_.worker(), key, copy)};
@@ -213,7 +214,7 @@ class CounterClient final : public TableClient {
     return std::make_unique<PendingPull>(std::move(operation), *this, std::move(values), std::move(seen));
   }
 
-  // A power of two, so that all sums are exact; integers have no scale.
+  // Scales are powers of two, so that all sums are exact. Integers have no scale.
   float next_scale() {
     if constexpr (!std::floating_point<T>) return 1;
     constexpr std::array<float, 4> kScales{1, 0.5F, 1, 4};
@@ -233,13 +234,14 @@ class CounterClient final : public TableClient {
     }
     Operation operation = keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)
                                            : worker_.push(table_, names(keys), updates, scale);
-    // They have been consumed.
+    // The call has consumed the updates.
     std::ranges::fill(updates, T{77});
     if (live_ == nullptr) return std::make_unique<PendingCall>(std::move(operation));
     return std::make_unique<PendingPush>(std::move(operation), *this, std::move(pushed));
   }
 
-  // Resets the keys that are this worker's to reset. Other sets would undo what others count: a push.
+  // Resets the keys whose setter is this worker. Setting other keys would undo other workers' counts, so
+  // these are pushed.
   std::unique_ptr<PendingCall> set(std::span<const Key> keys) {
     std::vector<std::pair<Key, std::int64_t>> resets;
     std::vector<Key> own;

@@ -185,7 +185,7 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     RandomWorkload(clients, settings, random, std::move(leases), std::move(intents),
                    std::make_unique<SyncPlay>(worker))
         .run();
-    // Without copies of values an ordinary barrier is as good.
+    // Without replicas a barrier suffices.
     if (round % 2 == 0 || replication) {
       worker.sync_barrier();
     } else {

@@ -1,4 +1,4 @@
-// The random workload on a server: what all its workers do, together, on one rank of any transport.
+// The random workload on a server: the calls of all workers of one rank, over any transport.
 #pragma once
 
 #include <chrono>
@@ -19,26 +19,26 @@
 
 namespace lapse::test {
 
-// Keys that are wanted, and what is done about it.
+// How keys are wanted, and how wanted keys are managed.
 struct ServerReplication {
-  bool eventual = true;    // the first table, and the third
-  bool gradients = false;  // pushes of the first table are merged as gradients, else as differences
+  bool eventual = true;    // the first and the third table
+  bool gradients = false;  // pushes to the first table are merged as gradients, else as differences
   Technique technique = Technique::adaptive;
-  std::uint32_t intents = 4;                // among the calls: their weight
-  std::uint32_t syncs = 1;                  // among the calls: their weight
-  bool leaves_some = false;                 // some intents do not end with the calls of their worker
+  std::uint32_t intents = 4;                // weight among the calls
+  std::uint32_t syncs = 1;                  // weight among the calls
+  bool leaves_some = false;                 // some intents do not end with their worker's calls
   std::chrono::microseconds interval{300};  // of rounds
 };
 
-// The same on every rank.
+// Equal on all ranks.
 struct ServerWorkload {
   std::uint64_t seed = 1;
-  std::vector<std::int32_t> workers;  // by rank, at least one in all
+  std::vector<std::int32_t> workers;  // by rank, at least one in total
   std::size_t phases = 2;             // calls of run_workers
   std::size_t rounds =
-      2;  // of each phase; a round ends with a barrier, after which every worker sees all writes
-  std::size_t calls = 1000;  // of each worker in each round
-  std::uint64_t keys = 5;    // of each table
+      2;  // in each phase; after the barrier that ends a round, every worker sees all earlier writes
+  std::size_t calls = 1000;  // per worker and round
+  std::uint64_t keys = 5;    // per table
   HomeMapKind home = HomeMapKind::hash;
   bool sparse = false;       // of the first two tables
   bool own_lengths = false;  // of the first table
@@ -46,11 +46,11 @@ struct ServerWorkload {
   double bulk = 0;      // WorkloadSettings::bulk
   bool resets = false;  // of keys of the first table
   std::optional<ServerReplication> replication = {};
-  std::size_t large_length = 0;  // about so many floats in each value of a third table; 0: there is none
+  std::size_t large_length = 0;  // about this many floats in each value of a third table; 0: no such table
 
   std::size_t all_workers() const;
   TableShape shape() const { return {keys, sparse, own_lengths}; }
-  // Of the first table, and of the third.
+  // Shape of the first and of the third table.
   CounterRules rules() const { return {.eventual = replication && replication->eventual, .resets = resets}; }
   CounterRules large_rules() const { return {.eventual = rules().eventual}; }
 };
@@ -62,7 +62,7 @@ struct ServerHistory {
   std::vector<AssignmentLog> assignments;
 
   void append(ServerHistory other);
-  // As numbers, to be sent somewhere.
+  // The history as numbers, to be sent to another rank.
   std::vector<std::int64_t> encode() const;
   static ServerHistory decode(std::span<const std::int64_t> numbers);
 };
@@ -73,23 +73,23 @@ class ServerWorkloadRun {
   // Collective: creates the tables.
   ServerWorkloadRun(ParameterServer& server, const ServerWorkload& workload);
 
-  // Collective: runs all phases.
-  // Throws PeerFailed when a worker has seen what it must not see; the message says what.
+  // Collective: runs all phases. Throws PeerFailed if a worker saw a value that the guarantees exclude; the
+  // message describes it.
   void run();
-  // Collective: what one worker on each rank pulls when everything is over.
+  // Collective: the final values, pulled by one worker on each rank.
   void pull_final_values();
 
-  // Of this rank's workers.
+  // Counters of this rank's workers.
   ServerHistory& history() { return history_; }
-  // What its workers want.
+  // Keys that the workers of this rank want.
   const RandomIntents& intents() const { return intents_; }
-  // `all` is the history of all ranks. Throws HistoryViolation.
+  // `all`: the history of all ranks. Throws HistoryViolation.
   void check(const ServerHistory& all) const;
 
  private:
   void work(Worker& worker, std::size_t phase);
-  // After a barrier: a pull of all keys holds every push, no more and no less.
-  // With resets: all workers see the same.
+  // Checks, after a barrier, that a pull of all keys holds every push exactly once. With resets: that all
+  // workers pull equal values.
   template <Element T>
   void check_after_barrier(Worker& worker, const Table<T>& table, const TableShape& shape,
                            const CounterLayout& layout, CounterLog& log) const;

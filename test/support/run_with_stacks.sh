@@ -1,9 +1,9 @@
 #!/bin/bash
-# run_with_stacks.sh <seconds> <command...>: runs the command. When it takes longer than the limit, prints the stacks of
-# all threads of the processes below it that have no children (the ranks, not the launcher), ends them all and exits with
-# 124; otherwise exits as the command did.
+# run_with_stacks.sh <seconds> <command...>: runs the command and exits with its status. If it takes longer
+# than the limit, prints the stacks of all threads of its descendants without children (the ranks, not the
+# launcher), kills all descendants and exits with 124.
 set -u
-trap '' PIPE  # The processes are ended also when the output is no longer read.
+trap '' PIPE  # The processes are killed even if the output is no longer read.
 if [[ $# -lt 2 ]]; then
   echo "usage: $0 <seconds> <command...>" >&2
   exit 2
@@ -14,7 +14,7 @@ if [[ $(id -u) -eq 0 ]]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 
-descendants() {  # <process id>: itself and everything below it
+descendants() {  # <process id>: the process and all its descendants
   echo "$1"
   local child
   for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do

@@ -1,4 +1,4 @@
-// A transport that belongs to a simulated network, for a server that wants to own one.
+// A transport that a simulated network owns, for a server that wants to own its transport.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace lapse::test {
 
-// Hands every call on to `transport`, which outlives it.
+// Forwards every call to `transport`, which outlives it.
 class BorrowedTransport : public Transport {
  public:
   explicit BorrowedTransport(Transport& transport) : transport_(transport) {}
@@ -44,7 +44,7 @@ class BorrowedTransport : public Transport {
   void close(GatherWatch* watch = nullptr) override { transport_.close(watch); }
   [[noreturn]] void abort(const std::string& reason) override {
     transport_.abort(reason);
-    std::abort();  // The compiler does not believe virtual functions that they do not return.
+    std::abort();  // The compiler does not deduce that virtual functions never return.
   }
 
  private:

@@ -1,4 +1,4 @@
-// What a process writes to its standard error.
+// Captures the standard error of a process.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace lapse::test {
 
-// What this process writes to its standard error, as long as the object lives.
+// Captures what this process writes to its standard error while the object lives.
 class StandardError {
  public:
   StandardError() : before_(dup(STDERR_FILENO)) {
@@ -28,7 +28,7 @@ class StandardError {
   StandardError(const StandardError&) = delete;
   StandardError& operator=(const StandardError&) = delete;
 
-  // Reads until the message has come.
+  // Reads until the message has arrived.
   std::string read_until(std::string_view text) {
     std::string all;
     while (all.find(text) == std::string::npos) {

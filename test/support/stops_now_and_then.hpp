@@ -1,4 +1,4 @@
-// A process that stands still now and then, as on a host with too much to do.
+// A process that is stopped repeatedly, as on an overloaded host.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ extern char** environ;
 
 namespace lapse::test {
 
-// As long as the object lives, a child process stops this process for 50 milliseconds, again and again.
+// While it lives, a child process repeatedly stops this process for 50 milliseconds.
 class StopsNowAndThen {
  public:
   explicit StopsNowAndThen(int times) {
@@ -24,7 +24,7 @@ class StopsNowAndThen {
     if (posix_spawn(&child_, "/bin/sh", nullptr, nullptr, const_cast<char* const*>(arguments), environ) != 0)
       child_ = -1;
   }
-  // It has done its work by then, or this waits for it.
+  // Waits until the child has made all its stops.
   ~StopsNowAndThen() {
     if (child_ > 0 && !finished_) waitpid(child_, nullptr, 0);
   }
@@ -32,7 +32,7 @@ class StopsNowAndThen {
   StopsNowAndThen& operator=(const StopsNowAndThen&) = delete;
 
   bool begun() const { return child_ > 0; }
-  // Whether it has stopped the process for the last time.
+  // Whether the child has stopped the process for the last time.
   bool finished() {
     finished_ = finished_ || waitpid(child_, nullptr, WNOHANG) == child_;
     return finished_;

@@ -1,4 +1,4 @@
-// An update rule of a test: pushes of replicas are merged as gradients, and all sums are exact.
+// An update rule for tests: pushes to replicas are merged as gradients, and all sums are exact.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lapse::test {
 
-// value += scale * update. That it is linear makes the sum of several pushes one push.
+// value += scale * update. The rule is linear, so the sum of several pushes is one push.
 template <Element T>
 struct SummedGradients {
   std::string name() const { return "summed gradients"; }

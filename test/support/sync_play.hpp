@@ -1,4 +1,4 @@
-// One worker's waits for copies in a random workload.
+// One worker's waits for replicas in a random workload.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,19 @@
 
 namespace lapse::test {
 
-// wait_sync, in one call or in steps. Used by the worker's thread.
+// Waits by wait_sync, in one call or in steps. Used by the worker's thread.
 class SyncPlay {
  public:
   explicit SyncPlay(Worker& worker) : worker_(worker) {}
-  // In steps, while others have theirs; `live` is notified. `domain`: the workers of the worker's domain.
+  // Waits in steps, interleaved with other workers' waits, and notifies `live`. `domain`: the workers of the
+  // worker's domain.
   SyncPlay(Worker& worker, LiveCounters& live, std::vector<std::size_t> domain)
       : worker_(worker), live_(&live), domain_(std::move(domain)) {}
 
   void begin();
   bool active() const { return stage_ != Stage::none; }
   bool may_step() const;
-  // Returns what it did.
+  // Returns a description of the step.
   std::string step();
 
  private:

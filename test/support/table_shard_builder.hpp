@@ -14,11 +14,11 @@ struct TableShardSettings {
   TableId id{0};
   bool location_caches = true;
   UpdateRule rule = UpdateRule::add();
-  std::uint64_t max_units = 0;  // that the store can have
+  std::uint64_t max_units = 0;  // the store's limit
 };
 
-// A shard with memory of its own, with the keys that are at home on its rank. `sizes`: of its values;
-// `keys`: how many a dense table has, or a sparse one may have.
+// A shard in memory of its own, with the keys whose home is its rank. `sizes`: of its values. `keys`: the
+// number of keys of a dense table, the maximum of a sparse one.
 inline std::unique_ptr<TableShard> build_table_shard(const TableShardSettings& settings,
                                                      const DomainMap& domains, Rank rank, HomeMap homes,
                                                      bool sparse, std::uint64_t keys, ValueSizes sizes,

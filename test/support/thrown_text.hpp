@@ -8,8 +8,8 @@
 
 namespace lapse::test {
 
-// Calls f and returns what() of the `Exception` that it throws. Other exceptions pass.
-// Throws std::logic_error when f throws nothing.
+// Calls f and returns what() of the `Exception` that it throws. Other exceptions propagate. Throws
+// std::logic_error if f throws nothing.
 template <class Exception, class F>
 std::string thrown_text(F&& f) {
   try {

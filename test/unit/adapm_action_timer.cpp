@@ -41,7 +41,7 @@ TEST_CASE(
     }
   }
   CHECK(poisson_quantile(0, 3.719) == 0);
-  // As the normal distribution has it: mean + 3.719 deviations.
+  // Agrees with the normal distribution: mean + 3.719 deviations.
   CHECK(std::abs(static_cast<double>(poisson_quantile(1e8, 3.719016)) - (1e8 + 3.719e4)) < 10);
 }
 
@@ -68,10 +68,10 @@ TEST_CASE("The window follows the clocks of past rounds (AdaPM, algorithm 1), an
 TEST_CASE("The horizon moves on by about twice the estimated rate in a round") {
   ActionTimer timer({});
   CHECK(timer.begin_round(Clock(0)) == Clock(39));
-  // One round in which the worker got far: algorithm 1 alone would ask for 907 clocks at once.
+  // The worker was fast in one round: algorithm 1 alone would ask for 907 clocks at once.
   CHECK(timer.begin_round(Clock(400)) == Clock(400 + 2 * 394 + 2));
   CHECK(poisson_quantile(2 * 400, 3.719016) == 907);
-  // A worker that is as fast as that every time is followed.
+  // The horizon follows a worker that is this fast in every round.
   std::int64_t clock = 400;
   std::int64_t horizon = 0;
   for (int round = 0; round < 20; ++round) horizon = timer.begin_round(Clock(clock += 400)).value();
@@ -84,7 +84,7 @@ TEST_CASE("The first round of a phase wants all that is within its window") {
   CHECK(timer.begin_round(Clock(40)) == Clock(40 + 42 + 0));
   timer.begin_phase();
   CHECK(timer.begin_round(Clock(40)) == Clock(40 + poisson_quantile(2 * timer.rate(), 3.719016)));
-  // Also where the horizon would move on by less.
+  // Also if the horizon would move less.
   timer.begin_phase();
   CHECK(timer.begin_round(Clock(440)) == Clock(440 + 907));
 }

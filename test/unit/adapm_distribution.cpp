@@ -1,4 +1,4 @@
-// Distributions over keys: draws fit them, and what is none is refused.
+// Distributions over keys: draws match them, and invalid ones are refused.
 #include "adapm/distribution.hpp"
 
 #include <cmath>
@@ -65,7 +65,7 @@ TEST_CASE("Draws of every distribution fit its probabilities") {
       CHECK(fit.fits());
     }
   }
-  // A slightly different distribution does not fit: the test can fail.
+  // A slightly different distribution does not match: the check can fail.
   CHECK_FALSE(count(*Distribution::uniform({Key(1000), Key(1690)}), 400'000)
                   .chi_squared(uniform->probabilities())
                   .fits());
@@ -91,7 +91,7 @@ TEST_CASE("Probabilities are those asked for") {
     const double k = static_cast<double>(i);
     CHECK(log_uniform[i].probability == Approx(std::log((k + 2) / (k + 1)) / std::log(4)));
   }
-  // Exponent 0 draws all keys alike that occur; a negative one prefers rare keys.
+  // With exponent 0, all keys that occur are equally likely; a negative exponent prefers rare keys.
   CHECK(Distribution::by_frequency(counts, 0)->probabilities()[2].probability == Approx(1.0 / 3));
   CHECK(Distribution::by_frequency(counts, -1)->probabilities()[0].probability ==
         Approx(1 / (1 + 1. / 16 + 1. / 81)));
@@ -103,7 +103,7 @@ TEST_CASE("Extreme weights are drawn as far as 32 bits of a column go, and weigh
       Distribution::weighted(std::vector<double>{largest, largest, 0, largest})->probabilities();
   REQUIRE(large.size() == 3);
   for (const auto& one : large) CHECK(one.probability == Approx(1.0 / 3).epsilon(1e-8));
-  // The smallest share of a column there is.
+  // The smallest possible share of a column.
   const auto tiny = Distribution::weighted(std::vector<double>{1, 1e-300, 0, 1})->probabilities();
   REQUIRE(tiny.size() == 3);
   CHECK(tiny[1].probability == Approx(std::pow(2.0, -34)));
@@ -111,7 +111,7 @@ TEST_CASE("Extreme weights are drawn as far as 32 bits of a column go, and weigh
   RandomEngine random(3);
   for (int i = 0; i < 1000; ++i) CHECK(one->draw(random) == Key(2));
   CHECK(one->support() == 1);
-  // Sums of weights that are no sums of powers of 2 leave errors of rounding in the last columns.
+  // Sums of weights that are not sums of powers of 2 leave rounding errors in the last columns.
   for (std::size_t size = 1; size < 300; ++size) {
     std::vector<double> weights(size, 0.1);
     for (std::size_t i = 0; i < size; i += 3) weights[i] = 0;

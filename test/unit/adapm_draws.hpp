@@ -1,4 +1,4 @@
-// How well draws fit a distribution.
+// Measures how well draws match a distribution.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace adapm::test {
 
 using KeyList = std::vector<lapse::Key>;
 
-// The statistic of Pearson's chi-squared test, and what it exceeds with probability 1e-4 if the draws have
-// these probabilities. Draws have a fixed seed, so a test that passes once always does.
+// The statistic of Pearson's chi-squared test, and the value that it exceeds with probability 1e-4 if the
+// draws have these probabilities. Draws have a fixed seed, so a test that passes once always passes.
 struct ChiSquared {
   double statistic = 0;
   double limit = 0;
@@ -33,7 +33,7 @@ inline double chi_squared_limit(double degrees) {
   return degrees * std::pow(1 - part + kNormalQuantile * std::sqrt(part), 3);
 }
 
-// Classes with less than 5 expected draws are joined with the next ones, as the test demands.
+// Classes with less than 5 expected draws are merged with the next ones, as the test requires.
 inline ChiSquared chi_squared(std::span<const double> counts, std::span<const double> probabilities) {
   double draws = 0;
   for (const double count : counts) draws += count;
@@ -55,7 +55,7 @@ inline ChiSquared chi_squared(std::span<const double> counts, std::span<const do
   return result;
 }
 
-// How often keys came.
+// How often each key was drawn.
 class KeyCounts {
  public:
   void add(lapse::Key key) { ++counts_[key]; }
@@ -72,7 +72,7 @@ class KeyCounts {
     return found == counts_.end() ? 0 : found->second;
   }
 
-  // Keys that are not in the support make it infinite.
+  // Keys outside the support make it infinite.
   ChiSquared chi_squared(const std::vector<Distribution::KeyProbability>& expected) const {
     std::vector<double> counts;
     std::vector<double> probabilities;
@@ -101,7 +101,7 @@ class KeyCounts {
   std::unordered_map<lapse::Key, double> counts_;
 };
 
-// Probabilities of the keys of a subset, if all draws are from it.
+// The probabilities of the keys of a subset, given that all draws are from it.
 template <class F>
 std::vector<Distribution::KeyProbability> restricted(const Distribution& distribution, F&& has) {
   std::vector<Distribution::KeyProbability> part;
@@ -115,7 +115,7 @@ std::vector<Distribution::KeyProbability> restricted(const Distribution& distrib
   return part;
 }
 
-// Where a test says which keys are usable.
+// UsableKeys given by a predicate.
 template <class F>
 class UsableIf final : public UsableKeys {
  public:
@@ -130,8 +130,8 @@ class UsableIf final : public UsableKeys {
   F f_;
 };
 
-// The probabilities of all orders in which `keys` keys can be drawn without replacement, each with its
-// probability among those that are left.
+// The probabilities of all orders in which `keys` keys can be drawn without replacement. Each key is drawn
+// with its probability among the remaining keys.
 inline std::map<KeyList, double> orders(const std::vector<Distribution::KeyProbability>& all,
                                         std::size_t keys) {
   std::map<KeyList, double> result{{{}, 1.0}};
@@ -167,7 +167,7 @@ inline ChiSquared chi_squared_of_orders(const std::map<KeyList, double>& counts,
   return chi_squared(counted, probabilities);
 }
 
-// Keys from 0 on, of which the first are frequent.
+// Consecutive keys from 0 on; the first ones are frequent.
 inline Distribution::Shared zipf(std::size_t count) {
   std::vector<double> weights;
   for (std::size_t i = 0; i < count; ++i) weights.push_back(std::pow(1.0 + static_cast<double>(i), -0.8));

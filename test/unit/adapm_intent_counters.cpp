@@ -36,7 +36,7 @@ TEST_CASE(
   using adapm::IntentEffect;
   CHECK(IntentEffect{}.problem().empty());
   CHECK(IntentEffect{.intents = 9, .ended = 8, .future = true, .advanced = true}.problem().empty());
-  CHECK(IntentEffect{.intents = 1, .future = false, .advanced = false}.problem().empty());  // for now
+  CHECK(IntentEffect{.intents = 1, .future = false, .advanced = false}.problem().empty());  // immediate
   IntentEffect past{.intents = 3, .ended = 3, .advanced = true};
   CHECK_THAT(past.problem(), Contains("none of the 3 intents had an effect: each had ended"));
   IntentEffect still{.intents = 5, .future = true};

@@ -82,7 +82,7 @@ TEST_CASE("Intents of a worker end with its phase") {
   queue.close();
   CHECK_FALSE(queue.add(kPhase, {.start = Clock(0), .end = Clock(100), .keys = {Key(4)}}));
   CHECK(queue.end_all() == 2);
-  // Intents of the next phase, whose clock goes on, come before the next round.
+  // The next phase continues the clock, and adds intents before the next round.
   queue.open(kPhase + 1);
   CHECK_FALSE(queue.add(kPhase, {.start = Clock(0), .end = Clock(100), .keys = {Key(5)}}));
   CHECK(queue.add(kPhase + 1, {.start = Clock(0), .end = Clock(100), .keys = {Key(6)}}));
@@ -131,7 +131,7 @@ TEST_CASE("Intents that loaders add meanwhile are counted as often on as off") {
     for (const std::uint64_t key : changes.off) CHECK(--actionable[key] == 0);
     most = std::max(most, queue.active());
   };
-  // The clock follows the slower loader, so that no intent is over when it is added.
+  // The clock follows the slower loader, so that no intent has ended when it is added.
   std::uint64_t now = 0;
   for (; now < kIntents; now = std::min(added[0].load(), added[1].load()))
     count(round(queue, static_cast<std::int64_t>(now), static_cast<std::int64_t>(now) + 20));

@@ -18,7 +18,7 @@ using lapse::TableId;
 TEST_CASE("Keys are wanted from when the timer says so until the end of their intent") {
   Rounds rank(1);
   rank.signal(0, {1, 2}, 30, 32);
-  rank.signal(0, {3}, 39, 41);  // The first window is 39 clocks.
+  rank.signal(0, {3}, 39, 41);  // The first window has 39 clocks.
   rank.round();
   CHECK(rank.sink.wanted() == Numbers{1, 2});
   rank.advance(0, 30);
@@ -48,7 +48,7 @@ TEST_CASE("A key that passes from one intent or worker to another stays wanted")
   rank.signal(0, {7}, 0, 1);
   rank.round();
   CHECK(rank.sink.wanted() == Numbers{7});
-  // Worker 1 wants the key from the round in which worker 0 no longer does.
+  // Worker 1 wants the key from the round in which worker 0 stops wanting it.
   rank.signal(1, {7}, 0, 5);
   rank.advance(0);
   rank.round();
@@ -105,7 +105,7 @@ TEST_CASE("Intents that have ended are ignored or dropped, and counted") {
   Rounds rank(1);
   rank.advance(0, 10);
   rank.signal(0, {1}, 3, 10);   // has ended
-  rank.signal(0, {2}, 20, 20);  // has no time
+  rank.signal(0, {2}, 20, 20);  // has an empty interval
   rank.signal(0, {3}, 5, 11);   // has begun
   rank.round();
   CHECK(rank.sink.wanted() == Numbers{3});
@@ -168,7 +168,7 @@ TEST_CASE("Intents end with the phase of their worker; clocks go on") {
     CHECK(rank.rounds.worker(2)->clock() == Clock(0));
     rank.round();
     CHECK(rank.sink.wanted() == Numbers{2, 9});
-    CHECK(rank.sink.counts.at({0, 2}) == 1);  // not also by the intent of the last phase
+    CHECK(rank.sink.counts.at({0, 2}) == 1);  // not counted by the intent of the last phase
     CHECK(rank.sink.off.empty());
   }
 }
@@ -220,14 +220,14 @@ TEST_CASE("What is wanted is what the intents of random workers say") {
       rank.signal(worker, {intents.back().key}, now + static_cast<std::int64_t>(random.below(2)), end);
     }
     rank.advance(random.below(kWorkers), static_cast<std::int64_t>(random.below(3)));
-    // An intent of one clock may have ended before the round, or begin and end with the same clock.
+    // An intent of one clock may end before the round, or begin and end with the same clock.
     rank.round();
     std::set<std::uint64_t> expected;
     for (const Signaled& intent : intents)
       if (rank.rounds.worker(intent.worker)->clock().value() < intent.end) expected.insert(intent.key);
     std::set<std::uint64_t> found;
     for (const std::uint64_t key : rank.sink.wanted()) found.insert(key);
-    // Those of no time are ignored.
+    // Intents with an empty interval are ignored.
     CHECK(std::ranges::includes(expected, found));
     CHECK(found.size() + 2 >= expected.size());
   }

@@ -1,4 +1,4 @@
-// Intents of more keys than one round takes.
+// Intents of more keys than one round handles.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ constexpr std::uint64_t kRound = LargeIntents::kKeysPerRound;
 constexpr std::uint64_t kLargeRange = 100'000;
 constexpr std::uint64_t kRoundsOfRange = (kLargeRange + kRound - 1) / kRound;
 
-// Rounds until none is due; how many there were. No round takes more than `limit` keys.
+// Runs rounds until none is due, and returns their number. No round handles more than `limit` keys.
 std::uint64_t drain(Rounds& rank, std::uint64_t limit = kRound) {
   std::uint64_t rounds = 0;
   for (; rank.rounds.pending(); ++rounds) {
@@ -74,7 +74,7 @@ TEST_CASE("Repeated keys of a long list are removed once, and the list is passed
 TEST_CASE("A large intent that ends while only a part is wanted ends for that part") {
   Rounds rank(1);
   rank.signal_range(0, {Key(0), Key(kLargeRange)}, 0, 1);
-  // The second one ends before its turn.
+  // The second intent ends before its turn.
   rank.signal_range(0, {Key(kLargeRange), Key(2 * kLargeRange)}, 0, 1);
   rank.round();
   rank.round();

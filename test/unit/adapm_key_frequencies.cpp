@@ -18,7 +18,7 @@ TEST_CASE("Frequent keys exceed the mean by the factor") {
   CHECK(frequent_keys(counts, 1e6).empty());
   CHECK(frequent_keys(counts, 0).size() == 1000);
   CHECK(frequent_keys({}, 100).empty());
-  // Without accesses none is frequent.
+  // Without accesses, no key is frequent.
   CHECK(frequent_keys(std::vector<std::uint64_t>(10, 0), 0).empty());
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("Counts of several ranks choose the keys that the sum of counts does")
   CHECK(counts.size() == 31);
   CHECK(counts.at(Key(5)) == 62);
   CHECK(counts.at(Key(900)) == 1);
-  // 121 accesses of 1000 keys: everything that was accessed is above 8 times the mean but key 900.
+  // 121 accesses of 1000 keys: all accessed keys except key 900 are above 8 times the mean.
   CHECK(KeyFrequencies::frequent(counts, 1000, 10).size() == 30);
   CHECK(KeyFrequencies::frequent(counts, 1000, 100) == KeyList{Key(5)});
   CHECK(KeyFrequencies::frequent(counts, 0, 100).size() == 31);

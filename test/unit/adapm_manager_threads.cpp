@@ -1,5 +1,5 @@
-// Parameter managers whose ranks, workers and loaders are threads of one process: random intents while clocks
-// advance. Made to run under ThreadSanitizer too.
+// Parameter managers whose ranks, workers and loaders are threads of one process. They signal random intents
+// while clocks advance. Also runs under ThreadSanitizer.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -30,7 +30,7 @@ constexpr std::uint64_t kKeys = 12;
 constexpr std::int64_t kBatches = 60;
 constexpr std::size_t kBatchKeys = 4;
 
-// The keys that a worker accesses in a batch: both its loader and itself know them.
+// The keys that a worker accesses in a batch. Computable by its loader and by itself.
 std::array<Key, kBatchKeys> keys_of(std::uint64_t seed, std::size_t worker, std::int64_t batch) {
   lapse::RandomEngine random(
       lapse::mix_bits(seed * 1000 + worker * 100'000 + static_cast<std::uint64_t>(batch)));
@@ -39,8 +39,8 @@ std::array<Key, kBatchKeys> keys_of(std::uint64_t seed, std::size_t worker, std:
   return keys;
 }
 
-// Signals the worker's batches, each some clocks ahead or too late; now and then of other keys, which the
-// worker will not access.
+// Signals the worker's batches, each some clocks ahead or too late, and sometimes keys that the worker will
+// not access.
 void load(const IntentHandle& intents, const lapse::Table<std::int64_t>& table, std::uint64_t seed,
           std::size_t worker) {
   lapse::RandomEngine random(seed + worker);
@@ -54,7 +54,7 @@ void load(const IntentHandle& intents, const lapse::Table<std::int64_t>& table, 
   }
 }
 
-// Each push adds 1: at the end the sum of all values says whether one was lost or merged twice.
+// Each push adds 1: at the end, the sum of all values shows whether a push was lost or merged twice.
 void work(IntentWorker& worker, const lapse::Table<std::int64_t>& table, std::uint64_t seed) {
   std::exception_ptr problem;
   std::thread loader([&, handle = worker.loader()] {
@@ -88,7 +88,7 @@ void work(IntentWorker& worker, const lapse::Table<std::int64_t>& table, std::ui
   if (sums != expected) throw std::runtime_error("the values are not the sums of all pushes");
 }
 
-// Of all ranks. Rethrows what one of them threw.
+// Runs all ranks. Rethrows an exception of any of them.
 Statistics run(const Options& options, std::uint64_t seed) {
   lapse::ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = seed});
   std::array<std::exception_ptr, kRanks> errors;

@@ -1,4 +1,4 @@
-// The rounds of a rank with one phase.
+// The rounds of a rank in one phase.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Pools of keys: what they do to the distribution, and when they are announced.
+// Pools of keys: their effect on the distribution, and when their keys are announced.
 #include "adapm/sampling/sample_pool.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Announced {
   Clock end;
 };
 
-// Samples of one key list after the other; keeps what is announced.
+// Takes samples of successive key lists, and records what is announced.
 class PoolUser {
  public:
   PoolUser(const Distribution& distribution, const Sampling& sampling, std::uint64_t seed)
@@ -89,10 +89,10 @@ TEST_CASE("The scheme pool keeps the shares of keys, and repeats keys within a p
   constexpr std::uint32_t kUses = 8;
   const auto distribution = zipf(500);
   const auto expected = distribution->probabilities();
-  double match = 0;  // of two independent draws
+  double match = 0;  // probability that two independent draws are equal
   for (const auto& one : expected) match += one.probability * one.probability;
 
-  // The first pass of each pool is independent draws.
+  // The first pass of each pool consists of independent draws.
   KeyCounts first;
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
     first.add(PoolUser(*distribution, pools(kKeys, kUses, true), seed).take(kKeys));
@@ -106,7 +106,7 @@ TEST_CASE("The scheme pool keeps the shares of keys, and repeats keys within a p
   }
   KeyCounts counts;
   counts.add(keys);
-  // As many independent draws as there were uses of each key fewer: chi-squared is kUses times as large.
+  // There are 1/kUses as many independent draws as uses, so chi-squared is kUses times as large.
   const auto fit = counts.chi_squared(expected);
   const double degrees = static_cast<double>(expected.size()) - 1;
   INFO("chi-squared " << fit.statistic << " for " << degrees << " degrees of freedom");
@@ -114,7 +114,7 @@ TEST_CASE("The scheme pool keeps the shares of keys, and repeats keys within a p
   CHECK(fit.statistic < 1.3 * kUses * degrees);
   CHECK(counts.total_variation(expected) < 0.03);
 
-  // How often keys at a distance are equal: as independent ones beyond a pool, more often within.
+  // How often keys at a distance are equal: beyond a pool like independent draws, within a pool more often.
   const auto equal_at = [&](std::size_t lag) {
     double equal = 0;
     for (std::size_t i = lag; i < keys.size(); ++i) equal += keys[i] == keys[i - lag] ? 1 : 0;
@@ -122,7 +122,7 @@ TEST_CASE("The scheme pool keeps the shares of keys, and repeats keys within a p
   };
   CHECK(equal_at(kKeys * kUses) == Approx(match).epsilon(0.1));
   CHECK(equal_at(3 * kKeys * kUses + 11) == Approx(match).epsilon(0.1));
-  // One of kKeys entries of the pool is the same, in 7 of 8 passes that have one before.
+  // The same one of the pool's kKeys entries, in the 7 of 8 passes that have a previous one.
   const double within = match + (1 - match) / kKeys * (kUses - 1) / kUses;
   CHECK(equal_at(kKeys) == Approx(within).epsilon(0.1));
   CHECK(equal_at(1) < within);
@@ -199,7 +199,7 @@ TEST_CASE("Every key from a pool is announced for the clocks of its sample, in f
         if (!covered) FAIL("key " << key.value() << " is not announced from " << sample.start.value());
       }
     }
-    // 2000 samples of 50 keys are 25 pools; what is announced is not in use for much longer.
+    // 2000 samples of 50 keys are 25 pools. Announcements last only slightly longer than the pools.
     INFO(user.announced.size() << " intents");
     CHECK(user.announced.size() <= 25 * 4);
     double announced = 0;
@@ -207,7 +207,7 @@ TEST_CASE("Every key from a pool is announced for the clocks of its sample, in f
       announced += static_cast<double>(one.end.value() - one.start.value());
     CHECK(announced < 4.0 * static_cast<double>(start + (wide ? 25 * 200 : 0)));
   }
-  // Sample until the end of all clocks.
+  // A sample that lasts until the last clock.
   PoolUser user(*distribution, pools(10, 2, true), 9);
   const std::int64_t last = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < 9; ++i) user.take(3, i, last);

@@ -1,4 +1,4 @@
-// Draws without replacement and among local keys, and postponing, without a manager.
+// Draws without replacement, draws among local keys, and postponing, without a manager.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -30,7 +30,7 @@ using lapse::RandomEngine;
 // --- without replacement
 
 TEST_CASE("Without replacement, all orders of keys have the probabilities of successive draws") {
-  // In the second a key has nearly all of the probability: the others are ordered.
+  // In the second distribution one key has nearly all of the probability: the other keys are ordered.
   for (const std::vector<double>& weights :
        {std::vector<double>{4, 3, 2, 0, 1}, std::vector<double>{1e9, 3, 2, 0, 1},
         std::vector<double>{1, 1e9, 1e9, 2}}) {
@@ -71,7 +71,7 @@ TEST_CASE("The whole support can be drawn without replacement, and no more") {
 }
 
 TEST_CASE("What draws without replacement need is freed when they end") {
-  // One key has nearly all of the probability: the others are ordered.
+  // One key has nearly all of the probability: the other keys are ordered.
   std::vector<double> weights(10'000, 1);
   weights[0] = 1e15;
   const auto distribution = Distribution::weighted(weights);
@@ -125,7 +125,7 @@ TEST_CASE("The scheme local draws usable keys with their probabilities among the
     const auto fit = counts.chi_squared(expected);
     INFO("1 of " << part << ": chi-squared " << fit.statistic << ", limit " << fit.limit);
     CHECK(fit.fits());
-    // What is missing is what is not local.
+    // The missing probability is that of the keys that are not local.
     double missing = 1;
     for (const auto& one : distribution->probabilities()) missing -= has(one.key) ? one.probability : 0;
     CHECK(counts.total_variation(distribution->probabilities()) == Approx(missing).margin(0.01));
@@ -145,7 +145,7 @@ TEST_CASE("Where nothing is local, the scheme local draws from the distribution,
   }
   CHECK(counts.chi_squared(distribution->probabilities()).fits());
   CHECK(nothing.asked / 4000 < 512 + 4 * keys.size() + 32);
-  // A few keys come to be local.
+  // Some keys become local.
   UsableIf few([](Key key) { return key == Key(7); });
   LocalDraws local;
   std::size_t remote = 0;
@@ -204,7 +204,7 @@ TEST_CASE("Postponed keys come after later ones of their sample, and none is los
       CHECK(all_different(keys));
     }
   }
-  // What has become local meanwhile is used when its turn comes; without the option the order stays.
+  // Keys that became local meanwhile are used at their turn. Without the option the order is unchanged.
   PreparedKeys sample;
   bool open = false;
   UsableIf later([&open](Key key) { return open || key == Key(2); });

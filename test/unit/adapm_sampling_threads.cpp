@@ -1,5 +1,5 @@
-// Samples that workers and their loaders prepare at the same time, in ranks that are threads of one process.
-// Made to run under ThreadSanitizer too.
+// Samples that workers and their loaders prepare concurrently, on ranks that are threads of one process. Also
+// runs under ThreadSanitizer.
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -74,7 +74,7 @@ void work(IntentWorker& worker, const Sampler<std::int64_t>& sampler) {
     throw std::runtime_error("a push of a sample is missing, or came twice");
 }
 
-// All ranks. Rethrows what one of them threw.
+// Runs all ranks. Rethrows an exception of any of them.
 void run(const SamplingOptions& sampling) {
   lapse::ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = 1});
   std::array<std::exception_ptr, kRanks> errors;

@@ -16,10 +16,10 @@ constexpr TableId kOther{1};
 
 struct Expected {
   Technique technique;
-  Wanted replicated;  // a key of a table that may have replicas
-  Wanted other;       // of another one
+  Wanted replicated;  // for a key of a table that may have replicas
+  Wanted other;       // for a key of another table
   Decision decision;
-  bool keeps;  // a copy of a key of a table that may have replicas
+  bool keeps;  // a replica of a key of a table that may have replicas
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("A key that is likely to be wanted by no other domain is localized at 
   policy.allow_replicas(kReplicated);
   CHECK(policy.wanted(kReplicated, Key(5), true) == Wanted::localize);
   CHECK(policy.wanted(kOther, Key(5), true) == Wanted::localize);
-  // Nothing else asks for that.
+  // No other technique announces such keys.
   ReplicationPolicy replication(true);
   replication.allow_replicas(kReplicated);
   CHECK(replication.wanted(kReplicated, Key(5), true) == Wanted::announce);

@@ -1,4 +1,4 @@
-// The option that names keys to be traced, and what changes of roles are called.
+// The option that names keys to trace, and the names of role changes.
 #include "adapm/tracing/traced_keys.hpp"
 
 #include <set>

@@ -13,8 +13,8 @@
 
 namespace adapm::test {
 
-// Throws std::logic_error where a call does not keep to the interface: a key twice in a call, an unwant
-// without a want.
+// Throws std::logic_error if a call violates the interface: a key twice in a call, or an unwant without a
+// want.
 class WantRecorder final : public lapse::WantSink {
  public:
   using TableKey = std::pair<std::uint32_t, std::uint64_t>;
@@ -37,7 +37,7 @@ class WantRecorder final : public lapse::WantSink {
     calls.push_back(keys.size());
   }
 
-  // The keys of a table that are wanted.
+  // The wanted keys of a table.
   std::vector<std::uint64_t> wanted(std::uint32_t table = 0) const {
     std::vector<std::uint64_t> keys;
     for (const auto& [key, count] : counts)
@@ -52,7 +52,7 @@ class WantRecorder final : public lapse::WantSink {
 
   std::map<TableKey, int> counts;
   std::set<TableKey> on;   // became wanted since the last clear_changes
-  std::set<TableKey> off;  // are no longer wanted, likewise
+  std::set<TableKey> off;  // no longer wanted since then
   std::vector<std::size_t> calls;
 
  private:

@@ -1,4 +1,4 @@
-// What the applications' checkpoints have in common: options, the identity of a run, states.
+// The common parts of the applications' checkpoints: options, the identity of a run, states.
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -60,12 +60,12 @@ TEST_CASE("a run is that of the checkpoint, or the first difference is named") {
   CHECK_THROWS_WITH(run(0.2, false).require_equal(saved, "step 3 in folder"),
                     Contains("--rate is 0.2, but 0.1 in the checkpoint") && Contains("step 3 in folder"));
   CHECK_THROWS_WITH(run(0.1, false).require_equal(saved, ""), Contains("--biases is no, but yes"));
-  // What an earlier release has not saved.
+  // A field that an earlier release did not save.
   RunIdentity more = run(0.1, true);
   more.add("--dim", std::uint64_t{1});
   CHECK_NOTHROW(more.require_equal(saved, ""));
   CHECK_THROWS_WITH(run(0.1, false).require_equal(more.to_json(), ""), Contains("--biases is no, but yes"));
-  // What no application has saved.
+  // A field that no application saves.
   for (const char* other : {"null", "[]", "{}", "5", "\"text\"", "{\"--rank\": 16}", "{\"--rank\": null}"}) {
     INFO(other);
     CHECK_THROWS_WITH(run(0.1, true).require_equal(parse_state(other), "step 3 in folder"),

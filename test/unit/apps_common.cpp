@@ -1,4 +1,5 @@
-// What all applications share: worker counts, summaries, progress lines, differences of counters, open files.
+// The common parts of the applications: worker counts, summaries, progress lines, differences of counters,
+// open files.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -143,7 +144,7 @@ TEST_CASE("memory of the host is divided by its ranks, a limit of the process is
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_DATA, &before) == 0);
   std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;  // the sixth number: of data
+  rlim_t pages = 0;  // the sixth number: data pages
   for (int i = 0; i < 6; ++i) statm >> pages;
   const rlim_t used = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
   const rlimit limit{.rlim_cur = used + (1 << 28), .rlim_max = before.rlim_max};

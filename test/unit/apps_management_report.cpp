@@ -1,4 +1,4 @@
-// What a summary says about the management of keys.
+// The summary's report on the management of keys.
 #include "apps/common/management_report.hpp"
 #include "test/support/catch.hpp"
 

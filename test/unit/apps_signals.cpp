@@ -26,12 +26,12 @@ namespace {
 constexpr int kReturned = 42;
 constexpr unsigned kTooLong = 60;
 
-// How a process ends that does this: the number of a signal, or kReturned + what it returns.
+// How a process that runs `work` ends: the number of a signal, or kReturned + its return value.
 int end_of(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(kTooLong);
-    std::signal(SIGTERM, SIG_DFL);  // The test program catches it.
+    std::signal(SIGTERM, SIG_DFL);  // the test program catches it
     ::_exit(kReturned + work());
   }
   int status = 0;
@@ -51,7 +51,7 @@ TEST_CASE("a signal that comes while a program starts is there when it is watche
           release_signals();
           return !early && watch.received() == SIGUSR1 ? 1 : 0;
         }) == kReturned + 1);
-  // Without a watch it has its effect.
+  // Without a watch the signal has its default effect.
   CHECK(end_of([] {
           hold_signals();
           std::raise(SIGUSR1);
@@ -104,7 +104,7 @@ TEST_CASE("signals are ignored behind a watch that says so") {
 
 TEST_CASE("a rank ends that is to end when the ranks do not agree to stop, and none works") {
   enum class Work : std::uint8_t { none, of_this_rank, of_another };
-  // Returns when a watch that never ends the process has looked far longer than the patience of this one.
+  // Returns after a watch that never ends the process has polled far longer than this watch's patience.
   const auto ask = [](bool watches, bool finishes, Work work) {
     using Time = TerminationWatch::Time;
     constexpr int kLooks = 6;

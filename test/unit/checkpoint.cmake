@@ -3,18 +3,18 @@ lapse_test(test_checkpoint
     checkpoint_shard_damage.cpp
   DEPENDS lapse::checkpoint fmt::fmt)
 if(LAPSE_SANITIZER STREQUAL "thread")
-  return()  # Nothing of it has threads.
+  return()  # checkpoints have no threads
 endif()
 target_compile_definitions(test_checkpoint PRIVATE
   LAPSE_GOLDEN_CHECKPOINTS="${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_golden")
 
-# The program, and the module for Python, on these files.
+# The program, and the Python module, on these files.
 if(TARGET lapse-checkpoint)
   lapse_add_test(checkpoint_program
     COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_program.sh" $<TARGET_FILE:lapse-checkpoint> "${CMAKE_CURRENT_SOURCE_DIR}"
     LABELS unit TIMEOUT 60)
   add_dependencies(tests_without_mpi lapse-checkpoint)
-  # Debian's Python, for which there are packages of NumPy and others.
+  # Debian's Python, which has packages of NumPy and others.
   find_program(LAPSE_SYSTEM_PYTHON python3 HINTS /usr/bin NO_DEFAULT_PATH REQUIRED)
   lapse_add_test(checkpoint_python
     COMMAND "${LAPSE_SYSTEM_PYTHON}" -B "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_python.py" $<TARGET_FILE:lapse-checkpoint>
@@ -22,7 +22,7 @@ if(TARGET lapse-checkpoint)
     LABELS unit TIMEOUT 60)
 endif()
 
-# The order in which a checkpoint reaches the disk. The sanitizer for leaks cannot be traced.
+# The order in which a checkpoint reaches the disk. A program with the leak sanitizer cannot be traced.
 if(NOT LAPSE_SANITIZER)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   lapse_add_test(checkpoint_order

@@ -1,4 +1,4 @@
-// Files of checkpoints, and what the operating system refuses.
+// Files of checkpoints, and errors of the operating system.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kNoFilter = 77;
 
-// Runs f in a process in which flock is not implemented; its status.
+// Runs f in a process without flock, and returns its exit status.
 template <class F>
 int status_without_flock(F&& f) {
   const pid_t child = ::fork();
@@ -73,7 +73,7 @@ TEST_CASE("A full disk is found before anything is written") {
   CHECK(content_of(folder / "a.shard").empty());
   CHECK(contains(thrown_text<CheckpointError>([&] { write_uniform(folder / "a.shard"); }),
                  "a.shard: 368 bytes cannot be reserved"));
-  // Where the disk fills up later.
+  // The disk fills up later.
   DurableFile file(folder / "b");
   CHECK(thrown_reason([&] { file.write(sample_content<float>(1, 100)); }) == Reason::no_space);
 }
@@ -120,7 +120,7 @@ TEST_CASE("A folder keeps the number that its first lock has given to it") {
   CHECK(folder_number(path) == number);
   CHECK(FolderLock(path).number() == number);
   CHECK(FolderLock(path).warning().empty());
-  // Of a job that was killed before it had written the number, and of an earlier version.
+  // By a job that was killed before it had written the number, and by an earlier version.
   for (const std::string content : {"0123", "", "no number at all, but long\n"}) {
     folder.write("lock", content);
     CHECK(folder_number(path) == std::nullopt);
@@ -162,7 +162,7 @@ TEST_CASE("Reads behind the end of a file") {
 
 TEST_CASE("The checksum of pieces is that of all their bytes, and that of the format") {
   const std::vector<std::byte> bytes = sample_content<std::int64_t>(5, 1000);
-  CHECK(checksum(bytes) == 0x1db38cd7f92df0db);  // By XXH3_64bits.
+  CHECK(checksum(bytes) == 0x1db38cd7f92df0db);  // by XXH3_64bits
   CHECK(checksum(std::span(bytes).first(100)) == 0xe40708f634d1186c);
   for (const std::size_t middle : {0, 1, 239, 241, 4000, 8000}) {
     const std::array<std::span<const std::byte>, 3> pieces{

@@ -1,4 +1,5 @@
-// A checkpoint with one changed byte is passed over for the older one, and has the right error by its step.
+// A checkpoint with one changed byte is skipped for the previous one; a load by its step throws the right
+// error.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -30,7 +31,7 @@ class TwoCheckpoints {
   std::string manifest_file() const { return folder_.file_path(2, std::string(Manifest::kFile)); }
   std::string shard_file() const { return folder_.file_path(2, newer_.tables[0].shards[0].file); }
 
-  // The reason why step 2 is of no use by name; or in words, where the newest is not that of step 1.
+  // The reason why step 2 cannot be loaded by its step; a description if the newest checkpoint is not step 1.
   std::string outcome() const {
     try {
       const CheckpointFolder::Newest newest = folder_.newest(Check::structure);
@@ -49,7 +50,8 @@ class TwoCheckpoints {
   Manifest newer_;
 };
 
-// The outcomes other than damaged, where one bit of one of these bytes of the file is changed, or all bits.
+// Returns the outcomes other than "damaged", when one bit of one of these bytes of the file is flipped, or
+// all bits.
 std::set<std::string> other_outcomes(const TwoCheckpoints& checkpoints, const std::string& file,
                                      std::uint64_t begin, std::uint64_t end) {
   const std::string whole = content_of(file);
@@ -108,7 +110,7 @@ TEST_CASE("A changed version of a shard names the shard's place and both version
       [&] { checkpoints.folder().check(checkpoints.newer(), Check::structure); });
   CHECK(contains(
       text, "has a damaged header at byte 4096: version 257, where the manifest has a version of at most 1"));
-  // A file of another checkpoint is that, whatever its version.
+  // A file of another checkpoint is reported as foreign, whatever its version.
   bytes[at + 16] ^= 1;
   std::ofstream(checkpoints.shard_file(), std::ios::binary) << bytes;
   CHECK(checkpoints.outcome() == "foreign");
@@ -134,7 +136,7 @@ TEST_CASE("A damaged lock keeps the number that the manifests have") {
     CHECK(FolderLock(folder.path(), folder.run()).number() == number);
     CHECK(content_of(file) == whole);
   }
-  // Another folder with a copy of the checkpoint is another run.
+  // Another folder with a copy of the checkpoint is a different run.
   std::filesystem::remove(file);
   CHECK(folder.run() == 0);
   CHECK(FolderLock(folder.path(), folder.run()).number() != number);

@@ -1,4 +1,4 @@
-// Checkpoints in a folder: which there are, which are whole, what is left over.
+// Checkpoints in a folder: which exist, which are complete, what is left of others.
 #include <filesystem>
 
 #include "test/support/catch.hpp"
@@ -55,7 +55,7 @@ TEST_CASE("Many files are in folders of their own") {
   CHECK(manifest.files() == std::vector<std::string>{"002/0000000000000001-599.shards"});
   CHECK(folder.manifest(5) == manifest);
   folder.check(manifest, Check::contents);
-  // Another number of files replaces them.
+  // A save with a different number of files replaces them.
   write_sample_checkpoint(folder, 5, 2, 300);
   folder.check(folder.manifest(5), Check::contents);
   CHECK(!std::filesystem::exists(temporary / "step-5/002/0000000000000001-599.shards"));
@@ -151,7 +151,7 @@ TEST_CASE("A checkpoint with numbers that are not finite is the newest only wher
   newest = folder.newest(Check::contents, {}, Prefer::newest);
   CHECK(newest.manifest->step == 3);
   CHECK(newest.problems.empty());
-  // A healthy one that is broken is none.
+  // A damaged checkpoint does not count as healthy.
   std::filesystem::remove(folder.file_path(1, folder.manifest(1).files()[0]));
   newest = folder.newest(Check::contents);
   CHECK(newest.manifest->step == 3);
@@ -205,7 +205,7 @@ TEST_CASE("A checkpoint replaces one of its step when it is whole, not before") 
   folder.remove_left_overs(5, 3);
   CHECK(folder.manifest(5) == first);
   folder.check(folder.manifest(5), Check::contents);
-  // The manifest is replaced, never written to: a reader that has it open reads the earlier one.
+  // The manifest is replaced, never overwritten: a reader that has it open reads the earlier one.
   const std::string other_name = temporary / "manifest";
   std::filesystem::create_hard_link(temporary / "step-5/manifest.json", other_name);
   const Manifest second = write_sample_checkpoint(folder, 5, 2);
@@ -252,7 +252,7 @@ TEST_CASE("The newest checkpoint is the one that was saved last, whatever its st
     for (const CheckpointFolder::Saved& one : folder.saved()) all.push_back(one.at.step);
     return all;
   };
-  CHECK(steps() == std::vector<std::uint64_t>{6, 3, 5, 4});  // The order of 6 is not known.
+  CHECK(steps() == std::vector<std::uint64_t>{6, 3, 5, 4});  // the order of 6 is unknown
   CHECK(folder.newest(Check::contents).manifest->step == 4);
   const std::vector<std::uint64_t> failed{4, 3};
   CHECK(folder.newest(Check::contents, failed).manifest->step == 5);
@@ -261,7 +261,8 @@ TEST_CASE("The newest checkpoint is the one that was saved last, whatever its st
   CHECK(folder.newest(Check::structure).manifest->step == 5);
   CHECK(folder.newest(Check::structure).problems.size() == 1);
 
-  // Whether these are newer is not known: they are behind smaller steps, and never passed over in silence.
+  // Whether these are newer is unknown: they are listed after smaller steps, and skipping them is always
+  // reported.
   for (const std::string step : {"step-2", "step-7"}) {
     std::filesystem::create_directory(temporary / step);
     temporary.write(step + "/manifest.json", "broken");

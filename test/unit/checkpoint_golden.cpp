@@ -1,4 +1,4 @@
-// A checkpoint of version 1 that is kept in the tree: it stays readable, and version 1 is still written so.
+// A checkpoint of version 1 in the source tree: it stays readable, and version 1 is still written like this.
 #include "test/support/catch.hpp"
 #include "test/unit/checkpoint_samples.hpp"
 

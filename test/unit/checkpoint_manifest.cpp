@@ -1,4 +1,4 @@
-// Manifests are read as they were written, or refused.
+// Manifests are read like they were written, or refused.
 #include <cctype>
 #include <cstdio>
 
@@ -33,7 +33,7 @@ std::optional<Reason> reason_of(const std::string& text) {
   return thrown_reason([&] { Manifest::from_text(text, "manifest.json"); });
 }
 
-// With the checksum that it should have.
+// Adds the correct checksum.
 std::string sealed(const std::string& body) {
   char line[40];
   const auto sum = static_cast<unsigned long long>(lapse::checksum(std::as_bytes(std::span(body))));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether a checkpoint reaches the disk in the order of docs/checkpoint-format.md, by the calls of the system.
+"""Checks, by system calls, that a checkpoint reaches the disk in the order of docs/checkpoint-format.md.
 
-checkpoint_order.py PROGRAM ARGUMENTS... runs a program that saves checkpoints under strace, and reads what it did.
-Exits with 77 where there is no strace, or it may not trace.
+checkpoint_order.py PROGRAM ARGUMENTS... runs a program that saves checkpoints under strace, and checks its calls.
+Exits with 77 if strace is missing, or may not trace.
 """
 import re
 import subprocess
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 CALLS = "openat,fallocate,write,pwrite64,pwritev,fsync,rename,ftruncate,mkdir,unlink,unlinkat,rmdir"
-# Calls that name a file by its descriptor, and by its path.
+# Calls that name a file by its descriptor, and calls that name it by its path.
 WRITES = ("write", "pwrite64", "pwritev")
 BY_DESCRIPTOR = re.compile(r"^(?:(\d+)\s+)?(\w+)\(\d+<([^>]*)>")
 RENAME = re.compile(r'^(?:(\d+)\s+)?rename\("[^"]*", "([^"]*)"\) = 0')
@@ -37,7 +37,7 @@ def traced(command):
 
 
 def problems_of(events):
-    """What is out of order, for each rename of a manifest."""
+    """The calls that are out of order, for each rename of a manifest."""
     renames = [at for at, (_, call, path) in enumerate(events) if call == "rename" and path.endswith(MANIFEST)]
     if not renames:
         yield "no manifest was renamed"
@@ -46,7 +46,7 @@ def problems_of(events):
         folder = str(Path(events[rename][2]).parent)
         before, after = events[begin:rename], events[rename + 1 :]
         begin = rename + 1
-        # Several ranks write to one file: each by a thread of its own.
+        # Several ranks write to one file, each with a thread of its own.
         files = sorted({(thread, path) for thread, call, path in before if call in WRITES and path.startswith(folder + "/")})
         if not any(path.endswith(".shards") for _, path in files):
             yield f"{folder}: no shard was written before its manifest"
@@ -57,13 +57,14 @@ def problems_of(events):
             if path.endswith(".shards") and calls[0] != "fallocate":
                 yield f"{path}: {calls[0]} is the first call of {thread}, expected fallocate"
         manifest_begin = min((at for at, (_, _, path) in enumerate(before) if path.endswith(MANIFEST + ".tmp")), default=0)
-        # The folders of the files, and that of the step: by each thread that has written, whose host has its own view of them.
+        # The folders of the files, and the folder of the step: synced by each writing thread, whose host has
+        # its own view of them.
         shards = [(thread, path) for thread, path in files if path.endswith(".shards")]
         for thread, synced in sorted({(thread, str(Path(path).parent)) for thread, path in shards} | {(thread, folder) for thread, _ in shards}):
             own_end = max(at for at, (one, _, path) in enumerate(before) if (one, path) in shards and one == thread)
             if (thread, "fsync", synced) not in before[own_end:manifest_begin]:
                 yield f"{synced}: not synced by {thread} between its files and the manifest"
-        # That of all checkpoints: an earlier job may have made the folder of the step.
+        # The folder of all checkpoints: an earlier job may have made the folder of the step.
         shards_end = max((at for at, (_, _, path) in enumerate(before) if path.endswith(".shards")), default=0)
         if not any(event[1:] == ("fsync", str(Path(folder).parent)) for event in before[shards_end:]):
             yield f"{Path(folder).parent}: not synced before the manifest is renamed"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# checkpoint_program.sh <lapse-checkpoint> <folder of this script>: the program on the checkpoint in the tree, and on
-# damaged copies of it. Prints what is wrong and exits with 1.
+# checkpoint_program.sh <lapse-checkpoint> <folder of this script>: runs the program on the checkpoint in the
+# tree, and on damaged copies of it. Prints errors and exits with 1.
 set -u
 program=$1
 here=$2
@@ -14,7 +14,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-prints() {  # <text> <arguments...>: the output has the text, and the status is 0
+prints() {  # <text> <arguments...>: expects the text in the output, and status 0
   local text=$1
   shift
   "$program" "$@" >"$directory/out" 2>"$directory/err" || fail "status $?: $* $(cat "$directory/err")"
@@ -25,7 +25,7 @@ converts() {  # <arguments...>
   "$program" convert "$@" >"$directory/out" 2>&1 || fail "status $?: convert $* $(cat "$directory/out")"
 }
 
-refuses() {  # <text> <arguments...>: the status is not 0, and the text is printed
+refuses() {  # <text> <arguments...>: expects the text in the output, and a status other than 0
   local text=$1
   shift
   "$program" "$@" >"$directory/out" 2>&1 && fail "accepted: $*"
@@ -46,7 +46,7 @@ prints $'18446744073709551615\t' extract "$golden" --table factors --keys 2000-
 [[ $(wc -l <"$directory/out") -eq 2 ]] || fail "two keys expected: $(cat "$directory/out")"
 prints $'0\t' extract "$golden" --table factors --keys=-0
 
-# Another program, written after the document, reads the same.
+# A different program, written from the documentation, reads the same contents.
 for table in factors names; do
   "$program" extract "$golden" --table "$table" --state >"$directory/own"
   python3 -B "$here/checkpoint_reader.py" "$golden" 3 "$table" >"$directory/other"
@@ -64,7 +64,7 @@ refuses "has no checkpoint" show "$directory"
 refuses "does not exist" list "$directory/none"
 refuses "subcommand" "$golden"
 
-# Conversion: what must be asked for, and what is not overwritten.
+# Conversion: options that it requires, and files that it does not overwrite.
 made=$directory/made
 array=$directory/values.npy
 refuses "table 'factors' is sparse: expected --keys" convert "$golden" "$array" --table factors
@@ -99,12 +99,12 @@ refuses "--force replaces the checkpoint of this step" convert "$array" "$made" 
 converts "$array" "$made" --step 1 --table dense --force
 prints "table 'dense': 6 keys, float32, 3 elements and 0 of state; update rule add" show "$made"
 [[ $(ls "$made/step-1" | wc -l) -eq 2 ]] || fail "left over: $(ls "$made/step-1")"
-# The newest is the one that was written last.
+# The newest checkpoint is the one that was written last.
 converts "$array" "$made" --step 0 --table later
 prints "table 'later'" show "$made"
 "$program" list "$made" | tail -n 1 | grep -q '^step 0:' || fail "the newest is not the last: $("$program" list "$made")"
 
-# Numbers that are not finite: 1, infinity, not a number, 2, as two rows.
+# Non-finite numbers: 1, infinity, not a number, 2, as two rows.
 {
   header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"

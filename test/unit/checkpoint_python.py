@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""checkpoint_python.py TOOL GOLDEN MODULE_FOLDER: the Python module and what the program converts to, compared.
+"""checkpoint_python.py TOOL GOLDEN MODULE_FOLDER: compares the Python module with the program and its conversions.
 
-TOOL is lapse-checkpoint, GOLDEN a folder of checkpoints. Exits with 77 where there is no NumPy."""
+TOOL is lapse-checkpoint, GOLDEN a folder of checkpoints. Exits with 77 without NumPy."""
 import json
 import pathlib
 import shutil
@@ -47,7 +47,7 @@ def convert(*arguments):
 
 
 def safetensors(path):
-    """The arrays of a file, as the description of the format has it."""
+    """The arrays of a file, read by the description of the format."""
     content = path.read_bytes()
     [size] = struct.unpack_from("<Q", content)
     types = {"F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U64": "<u8"}
@@ -64,7 +64,7 @@ def safetensors(path):
 
 
 def compare_text(checkpoint):
-    """With what the program prints."""
+    """Compares with the program's output."""
     for name, table in checkpoint.tables.items():
         rows = table.read()
         shown = subprocess.run([TOOL, "extract", GOLDEN, "--table", name, "--state"], check=True, capture_output=True, text=True)
@@ -142,7 +142,7 @@ def convert_back(folder):
 
 
 def refuse_damage(folder):
-    """Each byte of each file changed, but those between shards."""
+    """Changes each byte of each file, except those between shards."""
     if lapse_checkpoint.xxhash is None:
         print("SKIPPED in part: there is no xxhash, damage is not looked for")
         return
@@ -169,7 +169,7 @@ def refuse_damage(folder):
 
 
 def refuse_records(folder):
-    """Manifests with right checksums that list what is no shard or blob."""
+    """Manifests with correct checksums that list invalid shards or blobs."""
     if lapse_checkpoint.xxhash is None:
         return
     text = (GOLDEN / "step-3/manifest.json").read_text()

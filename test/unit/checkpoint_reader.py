@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a checkpoint by docs/checkpoint-format.md alone, without checksums, for tests of the description.
+"""Reads a checkpoint, written only from docs/checkpoint-format.md and without checksums, to test the description.
 
 checkpoint_reader.py FOLDER STEP TABLE prints what `lapse-checkpoint extract --state` prints.
 """

@@ -22,7 +22,7 @@ namespace lapse::test {
 
 inline constexpr std::uint64_t kSampleCheckpoint = 0x0123456789abcdef;
 
-// The reason of the CheckpointError that f throws; nothing when it throws none. Other exceptions pass.
+// The reason of the CheckpointError that f throws; nullopt if it throws none. Other exceptions propagate.
 template <class F>
 std::optional<CheckpointError::Reason> thrown_reason(F&& f) {
   try {
@@ -46,7 +46,7 @@ inline ShardHeader varying_header() {
   return {.checkpoint = kSampleCheckpoint, .table = "names", .element = CheckpointElement::int64};
 }
 
-// The elements of a key: its number, one more, two more, …
+// The elements of a key: its number, and the following integers.
 template <class T>
 std::vector<std::byte> sample_content(std::uint64_t key, std::size_t elements) {
   std::vector<std::byte> bytes(elements * sizeof(T));
@@ -61,7 +61,8 @@ inline const std::vector<std::uint64_t>& sample_keys() {
   static const std::vector<std::uint64_t> keys{0, 1, 5, 1000, std::uint64_t{1} << 63, UINT64_MAX};
   return keys;
 }
-// Of the value, and of value and state, of the key at this position, in a shard of varying lengths.
+// The number of elements of the value, and of value and state, of the key at this position in a shard with
+// varying lengths.
 inline std::size_t sample_length(std::size_t position) {
   return position % 3 + 1;
 }
@@ -69,7 +70,7 @@ inline std::size_t sample_elements(std::size_t position) {
   return sample_length(position) + position % 2;
 }
 
-// Writes the samples where the file stands.
+// Writes the samples at the file's position.
 inline ShardRecord write_samples(DurableFile& file, const ShardHeader& header, std::size_t block_bytes) {
   ShardWriter writer(file, header, block_bytes);
   for (std::size_t i = 0; i < sample_keys().size(); ++i) {
@@ -82,7 +83,7 @@ inline ShardRecord write_samples(DurableFile& file, const ShardHeader& header, s
   }
   return writer.finish();
 }
-// What they take.
+// The size of the samples.
 inline ShardSize sample_size(const ShardHeader& header, std::size_t block_bytes) {
   ShardSize size(header, block_bytes);
   if (header.uniform()) {
@@ -93,7 +94,7 @@ inline ShardSize sample_size(const ShardHeader& header, std::size_t block_bytes)
   return size;
 }
 
-// A file that is one shard.
+// Writes a file that consists of one shard.
 inline ShardRecord write_shard(const std::string& path, const ShardHeader& header, std::size_t block_bytes) {
   DurableFile file(path);
   file.reserve(sample_size(header, block_bytes).bytes());
@@ -113,7 +114,7 @@ inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-// Whether the shard has what write_uniform or write_varying has written, read in full. Throws
+// Reads the whole shard and checks that it has the contents of write_uniform or write_varying. Throws
 // CheckpointError.
 inline bool has_samples(const ShardReader& shard, bool uniform) {
   if (!(shard.header() == (uniform ? uniform_header() : varying_header()))) return false;
@@ -171,7 +172,7 @@ inline Manifest sample_manifest(std::uint64_t step) {
   return manifest;
 }
 
-// Writes a whole checkpoint of one file, the last of so many.
+// Writes a complete checkpoint in one file, the last of `files`.
 inline Manifest write_sample_checkpoint(const CheckpointFolder& folder, std::uint64_t step,
                                         std::uint64_t checkpoint = kSampleCheckpoint,
                                         std::uint64_t files = 1) {

@@ -1,4 +1,4 @@
-// Shards are read as they were written.
+// Shards are read like they were written.
 #include <limits>
 
 #include "lapse/core/error.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("Numbers that are not finite are counted, at every position of values 
   };
   const auto check = [&]<class T>(CheckpointElement element, T /*of the type*/) {
     using Limits = std::numeric_limits<T>;
-    for (const std::size_t length : {2, 65, 200, 5000}) {  // The longer ones are not copied.
+    for (const std::size_t length : {2, 65, 200, 5000}) {  // the longer ones are not copied
       std::vector<T> row(length, Limits::max());
       row[1] = Limits::denorm_min();
       CHECK(count(element, row, false) == 0);
@@ -47,7 +47,7 @@ TEST_CASE("Numbers that are not finite are counted, at every position of values 
   };
   check(CheckpointElement::float32, 0.0F);
   check(CheckpointElement::float64, 0.0);
-  // Their bits would be those of numbers that are not finite.
+  // Their bits would be those of non-finite numbers.
   CHECK(count(CheckpointElement::int32, std::vector<std::int32_t>{0x7f800000, -1}, false) == 0);
   CHECK(count(CheckpointElement::int64, std::vector<std::int64_t>{-1, -1}, false) == 0);
 }
@@ -55,7 +55,7 @@ TEST_CASE("Numbers that are not finite are counted, at every position of values 
 TEST_CASE(
     "Rows are written as entries, whatever is between them, and shards have the bytes that were expected") {
   const TemporaryDirectory folder;
-  for (const std::size_t elements : {4, 5000}) {  // The longer ones are not copied.
+  for (const std::size_t elements : {4, 5000}) {  // the longer ones are not copied
     ShardHeader header = uniform_header();
     header.length = elements - 1;
     const std::size_t row_bytes = elements * sizeof(float);

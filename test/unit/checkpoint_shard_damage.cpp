@@ -1,4 +1,4 @@
-// Damaged shards end as typed errors, never as wrong values.
+// Damaged shards cause typed errors, never wrong values.
 #include <filesystem>
 
 #include "test/support/catch.hpp"
@@ -18,8 +18,8 @@ std::string sample_bytes(const TemporaryDirectory& folder, bool uniform) {
   return content_of(path);
 }
 
-// As TemporaryDirectory::write, of a new file: some file systems write one that was emptied to the disk at
-// once.
+// Like TemporaryDirectory::write, but makes a new file: some file systems write a truncated file to the disk
+// at once.
 std::string write_anew(const TemporaryDirectory& folder, const std::string& name, const std::string& bytes) {
   std::filesystem::remove(folder / name);
   return folder.write(name, bytes);
@@ -43,7 +43,7 @@ TEST_CASE("Every flipped bit of a shard is noticed") {
   }
 }
 
-// A reader of a few keys reads no block where the index says that they are in none.
+// A reader of a few keys relies on the index: it does not read blocks without them.
 TEST_CASE("Every flipped bit of an index is noticed when the shard is opened") {
   const TemporaryDirectory folder;
   const std::string whole = sample_bytes(folder, true);
@@ -91,7 +91,7 @@ TEST_CASE("A shard of another checkpoint, or another one under this name, is for
   const ShardRecord record = write_uniform(path);
   CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == std::nullopt);
   CHECK(thrown_reason([&] { ShardReader(path, record, 1); }) == Reason::foreign);
-  // As long, with other blocks.
+  // A file of equal length with other blocks.
   DurableFile file(path);
   ShardWriter writer(file, uniform_header(), 60);
   for (const std::uint64_t key : {0, 1, 2, 3, 4, 5}) writer.add(key, sample_content<float>(key, 4), 3);

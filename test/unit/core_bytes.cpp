@@ -1,4 +1,4 @@
-// Reading and writing flat byte strings, above all what happens at their end.
+// Reading and writing flat byte strings, especially at their ends.
 #include "lapse/core/bytes.hpp"
 
 #include <limits>

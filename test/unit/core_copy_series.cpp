@@ -1,4 +1,4 @@
-// Numbers that change over time, in bounded memory.
+// Numbers that change over time, stored in bounded memory.
 #include "lapse/core/statistics/copy_series.hpp"
 
 #include "test/support/catch.hpp"

@@ -1,4 +1,4 @@
-// The texts of the errors: each names what was wrong, where, and what was expected.
+// The messages of errors: each names what was wrong, where, and what was expected.
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/not_finite_update.hpp"
 

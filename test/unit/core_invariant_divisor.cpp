@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
 
-// Numbers around which an inexact quotient shows: the multiples of the divisor, the powers of two, both ends.
+// Numbers near which an inexact quotient would differ: multiples of the divisor, powers of two, both ends.
 std::set<std::uint64_t> edges_of(std::uint64_t divisor) {
   std::set<std::uint64_t> numbers;
   const auto add_around = [&](std::uint64_t number) {
     for (std::uint64_t distance = 0; distance < 3; ++distance) {
-      numbers.insert(number + distance);  // May wrap: then it is at the other end.
+      numbers.insert(number + distance);  // May wrap to the other end.
       numbers.insert(number - distance);
     }
   };

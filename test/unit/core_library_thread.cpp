@@ -46,7 +46,7 @@ TEST_CASE("A thread of the library has its name and takes no signals, except its
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGHUP, SIGPIPE, SIGRTMIN})
     CHECK(has(held, signal));
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF}) CHECK_FALSE(has(held, signal));
-  // The thread that made it takes what it took.
+  // The starting thread handles the signals that it handled before.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGSEGV})
     CHECK(has(held_here(), signal) == has(before, signal));
 }
@@ -58,7 +58,7 @@ TEST_CASE("A signal to the process is handled by the thread that the application
   sigaction(SIGUSR2, &own, &former);
   caller = pthread_self();
   handled_by_caller = false;
-  // The system prefers the calling thread where that takes the signal.
+  // The system prefers the calling thread if that handles the signal.
   start_library_thread("lapse-kills", [] { ::kill(::getpid(), SIGUSR2); }).join();
   while (!handled_by_caller) std::this_thread::yield();
   sigaction(SIGUSR2, &former, nullptr);

@@ -44,7 +44,7 @@ TEST_CASE("the sink is called by one thread at a time") {
   Logger logger(LogLevel::debug, [&](LogLevel, std::string_view) {
     const int now_inside = ++inside;
     if (now_inside > max_inside) max_inside = now_inside;
-    std::this_thread::yield();  // Lets the others in, if they can come.
+    std::this_thread::yield();  // lets other threads in, if they can enter
     --inside;
     ++calls;
   });

@@ -1,4 +1,4 @@
-// Options from files and command lines: what is read, what is refused, and which source wins.
+// Options from files and command lines: what is read, what is refused, and which source has precedence.
 #include "lapse/core/option_sources.hpp"
 
 #include <filesystem>

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Sets an environment variable for the life of the object.
+// Sets an environment variable while the object lives.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }

@@ -69,7 +69,7 @@ TEST_CASE("A process runs, is stopped, goes on and ends") {
   REQUIRE(WIFSTOPPED(status));
   ProcessIdentity identity = ProcessIdentity::own();
   CHECK(identity.state() == ProcessState::runs);
-  // The child started at the same tick of the clock, or later.
+  // The child started in the same clock tick, or later.
   identity.number = child;
   for (int ticks = 0; ticks < 1000 && identity.state() == ProcessState::ended; ++ticks) ++identity.start;
   CHECK(identity.state() == ProcessState::stopped);

@@ -1,4 +1,4 @@
-// Random numbers: reproducible, different where they should be, and distributed as documented.
+// Random numbers: reproducible, different where required, and distributed as documented.
 #include "lapse/core/random.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ using lapse::PositionalRandom;
 using lapse::RandomEngine;
 
 TEST_CASE("positional numbers are fixed for all time") {
-  // Checkpoints and runs of different sizes rely on it.
+  // Checkpoints and runs of different sizes depend on these numbers.
   CHECK(lapse::mix_bits(lapse::kGoldenGamma) ==
-        0xe220a8397b1dcdafU);  // First output of SplitMix64 with seed 0.
+        0xe220a8397b1dcdafU);  // the first output of SplitMix64 with seed 0
   const PositionalRandom random(7);
   CHECK(random.bits(Key{3}, 5) == PositionalRandom(7).bits(Key{3}, 5));
   CHECK(random.normal(Key{3}, 5) == PositionalRandom(7).normal(Key{3}, 5));
@@ -40,7 +40,7 @@ TEST_CASE("positional numbers have the moments of their distribution") {
   double uniform_sum = 0;
   double normal_sum = 0;
   double normal_squares = 0;
-  double neighbours = 0;  // Product of values beside each other: no correlation between indices.
+  double neighbours = 0;  // product of adjacent values: indices must not be correlated
   for (std::uint64_t key = 0; key < kKeys; ++key) {
     for (std::uint64_t index = 0; index < kLength; ++index) {
       const double uniform = random.uniform(Key{key}, index);

@@ -1,4 +1,4 @@
-// Regions: who is notified of them, and the file of a trace.
+// Regions: their observers, and the file of a trace.
 #include <sys/resource.h>
 
 #include <csignal>

@@ -54,7 +54,7 @@ TEST_CASE("the tables of fields name every field once") {
   for (const auto& field : lapse::kTableCounterFields) names.insert(field.name);
   for (const auto& field : lapse::kRankCounterFields) names.insert(field.name);
   CHECK(names.size() == lapse::kTableCounterFields.size() + lapse::kRankCounterFields.size());
-  // Different members too: otherwise two fields had the same number.
+  // Their members differ, too: otherwise two fields would have one number.
   const auto counters = numbered<TableCounters>(1);
   for (std::size_t i = 0; i < lapse::kTableCounterFields.size(); ++i) {
     CHECK(counters.*lapse::kTableCounterFields[i].member == i + 1);
@@ -209,7 +209,7 @@ TEST_CASE("the text has counts of what limits of pushes did where a table has su
   CHECK(without.find("clipped_rows") == std::string::npos);
   statistics.ranks[0].tables[1].checked_rows = 7;
   statistics.ranks[0].tables[1].clipped_rows = 3;
-  // By line, without the number of blanks.
+  // Compared by line, ignoring the number of blanks.
   const auto line_of = [text = statistics.to_text()](const std::string& name) {
     const std::size_t begin = text.find(name);
     REQUIRE(begin != std::string::npos);

@@ -1,4 +1,4 @@
-// What the process runs on, and the warnings about it.
+// The hardware that the process runs on, and warnings about it.
 #include "lapse/core/process/topology.hpp"
 
 #include <sched.h>
@@ -25,7 +25,7 @@ TEST_CASE("the topology agrees with the system") {
 }
 
 namespace {
-// Binds every thread of this process: sanitizers have threads of their own.
+// Binds every thread of this process: sanitizers start threads of their own.
 void bind_process(const cpu_set_t& set) {
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
     REQUIRE(sched_setaffinity(std::stoi(thread.path().filename()), sizeof set, &set) == 0);

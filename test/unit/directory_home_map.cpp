@@ -26,14 +26,14 @@ HomeMap make(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain 
     case HomeMapKind::custom:
       break;
   }
-  // Uneven: the last domain has no key unless it is the only one.
+  // Uneven: the last of several domains has no key.
   return HomeMap::custom(keys, domains, self, [domains](Key key) {
     return static_cast<std::int32_t>(key.value() * key.value() %
                                      static_cast<std::uint64_t>(std::max(1, domains - 1)));
   });
 }
 
-// Every key has one home, all domains agree on it, and each numbers its keys 0, 1, 2, ... in rising order.
+// Every key has one home, all domains agree on it, and each numbers its keys 0, 1, 2, ... in ascending order.
 void check_numbering(HomeMapKind kind, std::uint64_t keys, std::int32_t domains) {
   std::vector<std::int32_t> home_of(keys, -1);
   std::uint64_t total = 0;
@@ -49,7 +49,7 @@ void check_numbering(HomeMapKind kind, std::uint64_t keys, std::int32_t domains)
       last = key.value();
       REQUIRE(map.home(key) == Domain(domain));
       REQUIRE(map.home_index(key) == expected_index);
-      // The other domains compute it too, unless the user's function would have to be called for every key.
+      // The other domains can compute it, too, unless that would call the user's function for every key.
       const auto at_other_domain =
           make(kind, keys, domains, Domain((domain + 1) % domains)).index_at_home(key);
       REQUIRE(at_other_domain.has_value() == (kind != HomeMapKind::custom));
@@ -122,7 +122,7 @@ TEST_CASE("The range map gives blocks of consecutive keys") {
   const std::vector<std::int32_t> expected{0, 0, 0, 1, 1, 1, 2, 2, 2, 3};
   for (std::uint64_t key = 0; key < 10; ++key) CHECK(map.home(Key(key)).value() == expected[key]);
   CHECK(map.own_keys() == 1);
-  // Fewer blocks than domains: the last ones have none.
+  // Fewer blocks than domains: the last domains have none.
   CHECK(HomeMap::range(5, 4, Domain(3)).own_keys() == 0);
   CHECK(HomeMap::range(5, 4, Domain(2)).own_keys() == 1);
 }

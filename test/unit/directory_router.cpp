@@ -72,7 +72,7 @@ TEST_CASE("Own operations away from home follow those in flight by the home") {
   CHECK(own(away_from_home(Presence::owner), kInFlightByHome) == "execute");
   CHECK(own(away_from_home(Presence::arriving), kInFlightByHome) == "queue");
   CHECK(own(away_from_home(Presence::absent), kInFlightByHome) == "send to 2");
-  // The cache would overtake them.
+  // An operation sent to the cached location would overtake them.
   CHECK(own(away_from_home(Presence::absent, kThird), kInFlightByHome) == "send to 2");
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("Received operations away from home go on to the home and nowhere else
   }
   CHECK(received(away_from_home(Presence::absent), false) == "send to 2");
   CHECK(received(away_from_home(Presence::absent, kThird), false) == "send to 2");
-  // The home sent it to this domain, so the key is local or arriving.
+  // The home sent the operation to this domain, so the key is local or arriving.
   CHECK(received(away_from_home(Presence::absent), true) == "illegal");
 }
 
@@ -152,7 +152,8 @@ KeyView beside(Presence presence, Domain home, std::optional<Domain> hint = std:
 TEST_CASE("A rank that does not serve the key uses memory or sends: it never queues and asks no table") {
   for (const Domain home : {kLocal, kRemote}) {
     CHECK(own(beside(Presence::owner, home)) == "execute");
-    // Arriving, leased, or in memory that this rank cannot address: the own domain's serving rank decides.
+    // Arriving, leased, or in memory that this rank cannot address: the serving rank of the own domain
+    // decides.
     CHECK(own(beside(Presence::arriving, home)) == "send to 1 cached");
     CHECK(own(beside(Presence::absent, home)) == "send to " + std::to_string(home.value()) + " cached");
     CHECK(own(beside(Presence::absent, home, kThird)) == "send to 3 cached");
@@ -176,7 +177,7 @@ TEST_CASE("An answer redirects when it comes from another domain than the entry,
   CHECK_FALSE(Router::redirects(view, kThird, kThird));
   CHECK(Router::redirects(view, kThird, kRemote));
   CHECK(Router::redirects(view, kThird, kLocal));
-  // By the home every way is right; only the own domain's memory is better.
+  // From the home every route is correct; only the own domain's memory is better.
   CHECK_FALSE(Router::redirects(view, kRemote, kThird));
   CHECK(Router::redirects(view, kRemote, kLocal));
   CHECK_FALSE(Router::redirects(at_home(Presence::absent, kThird), kLocal, kThird));
@@ -210,7 +211,7 @@ TEST_CASE("Keys that are absent, with nothing in flight, are routed in runs as a
                              .owner_by_table = Domain(owner),
                              .hint = hint,
                              .serves = serves};
-          // The home has a key that its own table says it owns.
+          // The home has every key that its own table says it owns.
           if (view.at_home() && view.owner_by_table == view.self) {
             CHECK(own(view) == "illegal");
             continue;

@@ -1,4 +1,4 @@
-# The program text in docs/data-files.md is compiled and run.
+# Compiles and runs the program in docs/data-files.md.
 lapse_example_in(docs/data-files.md data_files_example/data_files_example.hpp)
 
 lapse_test(test_io
@@ -15,7 +15,7 @@ lapse_test(test_io
   THREADED io_file_descriptor.cpp io_input_stream.cpp io_line_reader.cpp io_prefetching_loader.cpp io_shared_inputs.cpp io_vocabulary.cpp
   DEPENDS lapse::io fmt::fmt ZLIB::ZLIB LibLZMA::LibLZMA PkgConfig::zstd)
 
-# The library as it is built without zlib, liblzma and libzstd.
+# The library built without zlib, liblzma and libzstd.
 lapse_test(test_io_missing
   SOURCES
     io_missing_compression.cpp

@@ -1,4 +1,4 @@
-// Compressed data for the tests of io, made by the libraries themselves.
+// Compressed data for the io tests, made by the compression libraries.
 #pragma once
 
 #define ZLIB_CONST
@@ -42,7 +42,7 @@ inline std::string xz(std::string_view content) {
   return result;
 }
 
-// With a checksum, as the program zstd writes it.
+// With a checksum, like the program zstd writes it.
 inline std::string zstd(std::string_view content) {
   std::string result(ZSTD_compressBound(content.size()), '\0');
   ZSTD_CCtx* const context = ZSTD_createCCtx();

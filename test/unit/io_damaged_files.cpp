@@ -1,5 +1,5 @@
-// Random damage to files: a reader gives what is there or throws FileError; it never crashes, hangs or gives
-// wrong data out of files with a checksum.
+// Random damage to files: a reader returns the contents or throws FileError. It never crashes or hangs, and
+// returns no wrong data from files with a checksum.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ using lapse::test::TemporaryDirectory;
 namespace {
 
 constexpr int kRounds = 400;
-// The longest magic bytes: without them a file is plain.
+// The longest magic bytes. A file without them is plain.
 constexpr std::size_t kMagicBytes = 6;
 
 std::string text_of(std::uint64_t lines, RandomEngine& random) {
@@ -36,7 +36,7 @@ std::string text_of(std::uint64_t lines, RandomEngine& random) {
   return text;
 }
 
-// Cuts the file off, flips bits, overwrites or inserts bytes, from a byte on.
+// Truncates the file, flips bits, overwrites or inserts bytes, from a position on.
 std::string damaged(std::string data, std::size_t from, RandomEngine& random) {
   const auto position = [&] { return from + random.below(data.size() - from); };
   switch (random.below(4)) {
@@ -104,7 +104,7 @@ TEST_CASE("damaged compressed files give their data or an error, never other dat
       ++errors;
     }
   }
-  // Some bytes mean nothing, as the time in a header of gzip.
+  // Some bytes are ignored, such as the time in a gzip header.
   CHECK(errors > kRounds * 9 / 10);
 }
 

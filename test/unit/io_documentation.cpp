@@ -1,4 +1,4 @@
-// The program text in docs/data-files.md, with the bundled data on three ranks.
+// The program in docs/data-files.md, with the bundled data on three ranks.
 #include <data_files_example.hpp>
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace {
 
 using ByteLists = std::vector<std::vector<std::byte>>;
 
-// Ranks are played one after the other: the first round collects what each gives in its first and second
-// exchange, the second answers with all of it.
+// Simulates the ranks one after the other: the first round collects what each rank contributes to its two
+// exchanges, the second round returns all contributions.
 std::vector<example::Graph> read_on_all(std::uint32_t ranks, const std::string& train,
                                         const std::string& test) {
   std::vector<ByteLists> given(2);
@@ -50,7 +50,7 @@ TEST_CASE("the example of the documentation gives all ranks one numbering and ea
   }
   CHECK(train == 86835);
   CHECK(test == 3134);
-  // 209 entities of the test data never occur in training: they are numbered last.
+  // 209 entities of the test data never occur in training: they get the last numbers.
   const Vocabulary& entities = graphs[0].entities;
   REQUIRE(entities.size() == 40559 + 209);
   CHECK(entities.count(40558) > 0);

@@ -1,4 +1,4 @@
-// Inputs of the operating system, and waiting for their bytes.
+// Inputs from the operating system, and waiting for their bytes.
 #include "lapse/io/files/file_descriptor.hpp"
 
 #include <fcntl.h>

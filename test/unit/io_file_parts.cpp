@@ -1,4 +1,4 @@
-// Files read in parts: every line once and whole, with its number in the file.
+// Files read in parts: every line is read once and whole, with its number in the file.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -25,7 +25,8 @@ namespace {
 
 using NumberedLines = std::map<std::uint64_t, std::string>;
 
-// The lines of one part with their numbers; `ask_always`: for every line, or for the last alone.
+// The lines of one part with their numbers. `ask_always`: asks for the number of every line, else only of the
+// last.
 NumberedLines lines_of(const std::string& path, FilePart part, bool ask_always) {
   LineReader reader(path, part);
   std::vector<std::string> lines;

@@ -1,4 +1,5 @@
-// Compressed and plain inputs: distinguished by content, read whole, and damage is never taken for the end.
+// Compressed and plain inputs: distinguished by content and read completely; damage is never mistaken for the
+// end.
 #include "lapse/io/text/input_stream.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ std::string all_of(const std::string& path, std::size_t block_bytes = 100000) {
   return content;
 }
 
-// Lines with numbers, hard to compress.
+// Numbered lines that compress poorly.
 std::string numbers(std::size_t lines) {
   lapse::RandomEngine random(11);
   std::string text;
@@ -45,7 +46,7 @@ std::string numbers(std::size_t lines) {
   return text;
 }
 
-// The error with which a file ends, and the lines given before.
+// The error at the end of a file, and the lines before it.
 struct Ending {
   std::uint64_t lines = 0;
   std::uint64_t error_line = 0;
@@ -135,7 +136,7 @@ TEST_CASE("what lies before the damage is read, and the error names the line") {
   CHECK_THAT(ending.error, Contains("damaged"));
   CHECK_THAT(ending.error, Contains("of the compressed file)"));
   CHECK(ending.error_line == ending.lines + 1);
-  // Compression is even, so about half is right.
+  // All parts compress equally well, so about half is right.
   CHECK(ending.lines > 150000);
   CHECK(ending.lines < 250000);
 }

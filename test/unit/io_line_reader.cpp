@@ -1,4 +1,4 @@
-// Lines of text files: line ends, blocks, and files that are none.
+// Lines of text files: line ends, blocks, and files that are not text.
 #include "lapse/io/text/line_reader.hpp"
 
 #include <sys/stat.h>

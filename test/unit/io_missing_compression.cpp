@@ -1,4 +1,4 @@
-// Where a library for a format is missing, files of that format are refused, and others are read.
+// Without the library for a format, files of that format are refused, and other files are read.
 #include <fmt/format.h>
 
 #include <string>

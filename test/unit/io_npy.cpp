@@ -1,4 +1,4 @@
-// .npy files: what is written is read again, byte for byte as NumPy has it, and damaged files are refused.
+// .npy files: written files are read back and equal NumPy's byte for byte; damaged files are refused.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -22,7 +22,7 @@ using lapse::test::TemporaryDirectory;
 
 namespace {
 
-// A version 1 file with this header dictionary and this many bytes of zeros behind it.
+// A version 1 file with this header dictionary, followed by the given number of zero bytes.
 std::string npy(const std::string& dictionary, std::size_t data_bytes) {
   const std::string header = dictionary + "\n";
   std::string text("\x93NUMPY\x01\x00", 8);
@@ -119,7 +119,7 @@ TEST_CASE("a file that will have no room, or whose name is a folder's, is notice
   std::filesystem::create_directory(path);
   CHECK_THROWS_WITH(lapse::io::NpyWriter<float>(path, {4}), Contains("it is a folder, expected a file"));
   CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
-  // What was reserved and is not written is no part of the file.
+  // Reserved bytes that are not written are not part of the file.
   const std::string shorter = directory / "shorter";
   lapse::io::OutputFile file(shorter, 100000);
   file.write("text");

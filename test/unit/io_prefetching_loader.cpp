@@ -1,4 +1,4 @@
-// Batches that a thread makes ahead.
+// Batches that a thread makes in advance.
 #include "lapse/io/loading/prefetching_loader.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ PrefetchingLoader<NumberBatch>::Make numbers_to(std::uint64_t count) {
   };
 }
 
-// And counts them.
+// Also counts them.
 PrefetchingLoader<NumberBatch>::Make counted(std::uint64_t count, std::atomic<std::uint64_t>& made) {
   return [make = numbers_to(count), &made](NumberBatch& batch, std::uint64_t number) {
     if (!make(batch, number)) return false;
@@ -76,7 +76,7 @@ TEST_CASE("a loader gives every batch once, in order, and then the end") {
     CHECK(loader.next() == nullptr);
     CHECK(loader.next() == nullptr);
   }
-  REQUIRE(numbers.size() == count + 1);  // the last found the end
+  REQUIRE(numbers.size() == count + 1);  // the last call reached the end
   for (std::uint64_t n = 0; n <= count; ++n) CHECK(numbers[n] == n);
 }
 
@@ -185,10 +185,10 @@ TEST_CASE("a ring wakes its maker when half of it is free") {
     }
   });
   REQUIRE(ring.next() == 0U);
-  // The place of batch 0 is not free yet, so the maker sleeps.
+  // The slot of batch 0 is not free yet, so the maker sleeps.
   wait_until([&] { return begun == 8; });
   for (std::uint64_t n = 1; n < 4; ++n) REQUIRE(ring.next() == n);
-  CHECK(begun == 8);  // three places are free
+  CHECK(begun == 8);  // three slots are free
   REQUIRE(ring.next() == 4U);
   wait_until([&] { return begun == 12; });
   ring.stop();

@@ -1,4 +1,4 @@
-// Rating files: separators, headers, ids, and what a damaged file is answered with.
+// Rating files: separators, headers, ids, and errors for damaged files.
 #include "lapse/io/matrices/rating_file.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ float parse_rating(const std::string& rating) {
 using Ids = std::vector<std::uint64_t>;
 constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint64_t>::max();
 
-// Checks that the content is refused at this place, with a message that contains the words.
+// Checks that the content is refused at this position, with a message that contains the words.
 void check_refused(const std::string& content, std::uint64_t line, std::uint64_t column,
                    const std::string& words) {
   CAPTURE(content);
@@ -78,7 +78,7 @@ TEST_CASE("any 64-bit numbers are ids, and a matrix has as many rows as there ar
   CHECK(matrix.cells == std::vector<Cell>{{0, 0, 1}, {1, 0, 2}, {0, 1, 3}});
   CHECK(ids.users.ids() == Ids{kMaxId, 0});
   CHECK(ids.items.ids() == Ids{5, 4});
-  // A second file has the rows of the first.
+  // A second file continues the rows of the first.
   const CoordinateMatrix second = parse("7 4 1\n0 2147483648 1\n", ids);
   CHECK(second.cells == std::vector<Cell>{{2, 1, 1}, {1, 2, 1}});
   CHECK(second.rows == 3);
@@ -96,7 +96,7 @@ TEST_CASE("ids above their limits are refused") {
 TEST_CASE("ids have indices in the order of their first occurrence, and after sorting in ascending order") {
   IdIndex index;
   CHECK(index.sort().empty());
-  // Runs, multiples of powers of two and hashes: none of them may fill one part of the hash table.
+  // Runs, multiples of powers of two and hashes: none of them may crowd one part of the hash table.
   Ids given;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     given.insert(given.end(), {i + 5, kMaxId - i, i << 40U, (i + 1) * 0x9e3779b97f4a7c15U});
@@ -176,7 +176,7 @@ TEST_CASE("columns that look like others are a warning, of the first part alone"
     const auto warnings = read_ratings(directory.write("ratings", content), ids, {.part = part}).warnings;
     return warnings.empty() ? std::string() : warnings.at(0).substr(warnings.at(0).rfind('/') + 1);
   };
-  // As DataFrame.to_csv writes it with its index.
+  // Like DataFrame.to_csv writes it with its index.
   const std::string index = ",user,item,rating\n0,1,8,4.0\n1,1,19,3.0\n";
   CHECK(
       warning(index) ==
@@ -194,7 +194,7 @@ TEST_CASE("columns that look like others are a warning, of the first part alone"
                                                                         : "1,2,3";
     CHECK(warning(header + ("\n" + line) + "\n").empty());
   }
-  // Without a header: numbers of lines, and another order.
+  // Without a header: the numbers of lines, and another order.
   std::string counted;
   std::string swapped;
   std::string usual;

@@ -1,4 +1,4 @@
-// Threads that read inputs together, as the ranks of a program do.
+// Threads that read inputs together, like the ranks of a program.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace lapse::test {
 
-// What is thrown where a thread waits for another that has failed.
+// Thrown by a thread that waits for another one that has failed.
 struct PeerThreadFailed : std::runtime_error {
   PeerThreadFailed() : std::runtime_error("another thread failed") {}
 };
@@ -28,7 +28,7 @@ class ReaderThreads {
 
   explicit ReaderThreads(std::size_t count) : count_(count) {}
 
-  // Runs f on every thread and returns what each has thrown, in words; empty: nothing.
+  // Runs f on every thread and returns the message that each has thrown, empty if none.
   std::vector<std::string> run(const Read& f) {
     std::vector<std::string> errors(count_);
     std::vector<std::thread> threads;
@@ -46,11 +46,11 @@ class ReaderThreads {
     return errors;
   }
 
-  // Of one broadcast.
+  // State of one broadcast.
   std::size_t max_bytes() const { return max_bytes_; }
 
  private:
-  // Every thread waits for all others, as in a broadcast that is an agreement of all.
+  // Every thread waits for all others, like in a broadcast that all must agree to.
   void broadcast(bool is_first, std::span<std::byte> bytes) {
     std::unique_lock lock(mutex_);
     if (is_first) {
@@ -67,7 +67,7 @@ class ReaderThreads {
     if (round_ == round) throw PeerThreadFailed();
     if (sent_.size() != bytes.size()) throw std::runtime_error("broadcast of different lengths");
     std::ranges::copy(sent_, bytes.begin());
-    // The next round begins when all have copied.
+    // The next round begins after all threads have copied.
     const std::size_t copied = ++copied_;
     if (copied == count_) {
       copied_ = 0;

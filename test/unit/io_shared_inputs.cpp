@@ -1,5 +1,5 @@
-// Inputs that several ranks need: streams are read by the first and reach all of them whole, files are read
-// by each.
+// Inputs that several ranks need: the first rank reads streams and sends them to the others; each rank reads
+// files itself.
 #include "lapse/io/loading/shared_inputs.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ std::string numbered_lines(std::size_t lines) {
   return text;
 }
 
-// What the three threads have thrown when thread i gives the paths.
+// The messages that the three threads have thrown, when thread i gives the paths.
 std::vector<std::string> errors_of_sharing(
     const std::function<std::vector<std::string>(std::size_t)>& paths) {
   return ReaderThreads(3).run(

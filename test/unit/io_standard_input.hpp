@@ -1,4 +1,4 @@
-// Standard input for the tests of io.
+// Standard input for the io tests.
 #pragma once
 
 #include <fcntl.h>

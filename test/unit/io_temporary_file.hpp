@@ -1,4 +1,4 @@
-// Files for the tests of io.
+// Files for the io tests.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 namespace lapse::test {
 
-// A directory of its own, removed with all it holds.
+// A temporary directory, removed with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -30,7 +30,7 @@ class TemporaryDirectory {
 
   std::string operator/(std::string_view name) const { return (path_ / name).string(); }
 
-  // Writes a file and gives its path.
+  // Writes a file and returns its path.
   std::string write(std::string_view name, std::string_view content) const {
     std::ofstream(path_ / name, std::ios::binary) << content;
     return *this / name;

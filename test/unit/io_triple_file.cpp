@@ -1,5 +1,4 @@
-// Triple files: names and ids, unknown names, parts, the bundled data,
-// and what a damaged file is answered with.
+// Triple files: names and ids, unknown names, parts, the bundled data, and errors for damaged files.
 #include "lapse/io/triples/triple_file.hpp"
 
 #include <algorithm>

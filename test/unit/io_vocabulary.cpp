@@ -1,4 +1,4 @@
-// Names and ids: alone, merged over ranks, and through files.
+// Names and ids: in one vocabulary, merged over ranks, and in files.
 #include "lapse/io/vocabulary/vocabulary.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ NamesAndCounts content(const Vocabulary& vocabulary) {
   return result;
 }
 
-// What the ranks of a job get, each from its own vocabulary.
+// The merged vocabularies of a job's ranks, each made from its own vocabulary.
 std::vector<Vocabulary> merged_on_all(const std::vector<Vocabulary>& locals) {
   std::vector<std::vector<std::byte>> all;
   for (const Vocabulary& local : locals) all.push_back(local.to_bytes());
@@ -82,9 +82,9 @@ TEST_CASE("many names are distinguished, in the memory that is promised") {
     REQUIRE(vocabulary.find("/m/0" + std::to_string(id * 7919ULL)) == id);
     REQUIRE_FALSE(vocabulary.find("/m/1" + std::to_string(id * 7919ULL)));
   }
-  // The arrays may have grown to twice what they hold.
+  // The arrays may have grown to twice their contents.
   CHECK(vocabulary.memory_bytes() <= 2 * characters + kNames * (2 * 16 + 22));
-  // A copy has no room to grow.
+  // A copy is not larger than its contents.
   const Vocabulary copy = vocabulary;
   CHECK(copy.memory_bytes() <= characters + kNames * 38);
   CHECK(copy.memory_bytes() >= characters + kNames * 26);
@@ -103,7 +103,7 @@ TEST_CASE("sorting numbers names by count, then by their bytes") {
   CHECK(content(sorted) ==
         NamesAndCounts{{"most", 8}, {"a", 7}, {"b", 7}, {"\xc3\xa9", 7}, {"rare", 1}, {"unseen", 0}});
   CHECK(vocabulary.translation_to(sorted) == std::vector<Vocabulary::Id>{4, 2, 3, 1, 5, 0});
-  Vocabulary close;  // names that differ late, or by zeros alone
+  Vocabulary close;  // names that differ only at the end, or only by zeros
   for (const char* const name : {"longer-name-b", "longer-name-a", "longer-n", "longer-"}) close.add(name);
   close.add({"longer-\0", 8});
   CHECK(content(close.sorted()) == NamesAndCounts{{"longer-", 1},
@@ -129,7 +129,7 @@ TEST_CASE("all ranks get one numbering, however the names are divided among them
   std::stable_sort(expected.begin(), expected.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const std::size_t ranks : {1U, 2U, 3U, 8U}) {
-    std::vector<Vocabulary> locals(ranks + 1);  // one has none
+    std::vector<Vocabulary> locals(ranks + 1);  // one is empty
     for (const std::string& name : names) locals[random.below(ranks)].add(name);
     const auto merged = merged_on_all(locals);
     for (std::size_t rank = 0; rank <= ranks; ++rank) {
@@ -151,7 +151,7 @@ TEST_CASE("damaged bytes of a vocabulary are refused") {
   same.add_bytes(bytes);
   CHECK(content(same) == content(vocabulary));
   for (std::size_t size = 1; size < bytes.size(); ++size) {
-    if (size == 8 + 4 + 5) continue;  // a whole name
+    if (size == 8 + 4 + 5) continue;  // a complete name
     Vocabulary target;
     CHECK_THROWS_AS(target.add_bytes(std::span(bytes).first(size)), lapse::ProtocolError);
   }

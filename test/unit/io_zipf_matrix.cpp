@@ -1,4 +1,4 @@
-// Synthetic matrices: the same for the same seed, with the promised frequencies and values.
+// Synthetic matrices: equal for equal seeds, with the promised frequencies and values.
 #include "lapse/io/matrices/zipf_matrix.hpp"
 
 #include <algorithm>
@@ -87,6 +87,6 @@ TEST_CASE("a Zipf matrix is skewed, its frequent ids are scattered and its value
         Approx(std::pow(2, 1.1)).epsilon(0.05));
   CHECK(static_cast<double>(columns[0]) / static_cast<double>(columns[1]) ==
         Approx(std::pow(2, 1.1)).epsilon(0.05));
-  // Few frequent rows make most of the sum, so that it varies far more than the number of cells suggests.
+  // Few frequent rows make up most of the sum, so it varies far more than the number of cells suggests.
   CHECK(squares / static_cast<double>(matrix.cells.size()) == Approx(1).margin(0.6));
 }

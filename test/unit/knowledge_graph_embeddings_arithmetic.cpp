@@ -1,4 +1,4 @@
-// Exponentials, products of matrices, and losses of scores against their definitions.
+// Exponentials, products of matrices, and losses of scores, compared with their definitions.
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -34,7 +34,7 @@ double add_gradients(const EmbeddingModel& model, const LossOptions& options, Em
                              numbers.reciprocal ? sample.inverse() : EmbeddingRow{}});
 }
 
-// What the gradients are those of.
+// The function whose gradients are checked.
 double regularized_loss(const EmbeddingModel& model, const LossOptions& options, EmbeddingSample& sample,
                         const Numbers& numbers) {
   const auto of = [&](const EmbeddingRow& row, std::size_t length) {
@@ -57,7 +57,7 @@ TEST_CASE("gradients are the derivatives of the loss") {
   const LossOptions options{
       .kind = loss, .l2 = l2, .n3 = n3, .dropout = {.entity = dropout, .relation = dropout}};
   const auto model = make_model({.kind = kind, .dimensions = 5, .margin = 1.5});
-  // Entities that take several parts: a subject that is its own object, a negative that is the truth.
+  // Entities with several roles: a subject that is its own object, a negative that is the correct answer.
   Numbers numbers = GENERATE(Numbers{0, 1, {2, 3}, {4, 4, 3}}, Numbers{0, 1, {}, {2}}, Numbers{0, 1, {2}, {}},
                              Numbers{0, 1, {}, {}}, Numbers{0, 1, {0, 1}, {1}}, Numbers{0, 0, {1, 2}, {3}});
   numbers.reciprocal = GENERATE(false, true);
@@ -109,7 +109,7 @@ TEST_CASE("dropout leaves out its share of a query's numbers, and scales the oth
     if (number != 0) CHECK(number == Approx(1 / (1 - share)));
   }
   CHECK(static_cast<double>(zeros) == Approx(20000 * share).margin(350));
-  // The same numbers are left out of the gradient.
+  // The gradient omits the same numbers.
   maker.add_gradient(dropped, Side::object, sample.entity(0), sample.relation(),
                      std::vector<float>(20000, 1));
   CHECK(std::vector<float>(sample.gradients.begin(), sample.gradients.begin() + 20000) == query);

@@ -44,7 +44,7 @@ TEST_CASE("with shared candidates gradients are the derivatives of the loss") {
   const auto model = make_model({.kind = kind, .dimensions = 5, .margin = 1.5});
   constexpr std::uint32_t kCandidates = 3;
   EmbeddingSample sample(*model, 6, 11);
-  // An answer that is a candidate, one that is not, and a candidate that is known.
+  // An answer that is a candidate, one that is not, and a candidate that is a known answer.
   const std::vector<Triple> triples{{4, 0, 1}, {5, 0, 4}, {2, 0, 5}};
   const auto queries = [&] {
     std::vector<CandidateQuery> all;

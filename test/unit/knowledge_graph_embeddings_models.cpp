@@ -1,4 +1,4 @@
-// Scores of the models against their definitions.
+// Scores of the models, compared with their definitions.
 #include <cmath>
 #include <complex>
 #include <vector>

@@ -235,7 +235,7 @@ TEST_CASE("options are read from a file, and those of the command line win") {
                 "bad:1: '[training]' sets no option, expected a line `name = value`");
   check_refused("epochs = 2\nx\n", "bad:2: 'x' sets no option");
   check_refused("random-graph = [10,\n", "bad:1: 'random-graph = [10,' sets no option");
-  // As some editors write it.
+  // Like some editors write it.
   const auto marked = parse("--config " + directory.write("marked",
                                                           "\xEF\xBB\xBF"
                                                           "negatives = 7\r\nepochs = 1\r\n"));
@@ -244,7 +244,7 @@ TEST_CASE("options are read from a file, and those of the command line win") {
                                                         "\xEF\xBB\xBF"
                                                         "los = softmax\n")),
                     Catch::Matchers::Contains("marked:1: there is no option 'los'"));
-  // What a file says counts as given.
+  // Options in a file count as given.
   CHECK_THROWS_WITH(parse("--config " + directory.write("vain", "margin = 3\n")),
                     Catch::Matchers::Contains("--margin applies only with --model transe"));
 }

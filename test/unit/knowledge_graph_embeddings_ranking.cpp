@@ -1,4 +1,4 @@
-// Ranks of true entities, and what is made of them.
+// Ranks of true entities, and the measures computed from them.
 #include "apps/knowledge_graph_embeddings/ranking.hpp"
 
 #include <limits>
@@ -11,7 +11,7 @@ using namespace lapse::apps;
 
 namespace {
 
-// Entities with one number each: with subject and relation 1, the score of an object is its number.
+// Entities with one number each: for subject and relation 1, an object's score is its number.
 struct Scene {
   Scene(std::vector<float> numbers, std::vector<Triple> train)
       : entities(std::move(numbers)),
@@ -19,7 +19,7 @@ struct Scene {
         known(graph),
         model(make_model({.kind = ModelKind::distmult, .dimensions = 1})) {}
 
-  // Of the object.
+  // of the object
   double rank(const Triple& triple) const {
     return Ranker(*model, QueryForm(1, false), known).ranks(std::vector{triple}, {entities, relation}).at(1);
   }

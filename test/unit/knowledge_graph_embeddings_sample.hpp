@@ -1,4 +1,4 @@
-// Embeddings whose gradients are compared with differences of a loss.
+// Embeddings whose gradients are compared with finite differences of a loss.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace lapse::test {
 
-// A few entities, then a relation and its inverse; a loss refers to entities by number.
+// A few entities, then a relation and its inverse. A loss refers to entities by number.
 struct EmbeddingSample {
   EmbeddingSample(const apps::EmbeddingModel& model, std::size_t entities, std::uint64_t seed)
       : entity_length(model.entity_length()),
@@ -50,7 +50,7 @@ inline double regularization(const apps::LossOptions& options, bool is_complex, 
   return sum;
 }
 
-// Compares the gradients with the differences of the loss, which may write to the sample's gradients.
+// Compares the gradients with finite differences of the loss, which may write to the sample's gradients.
 inline void check_gradients(EmbeddingSample& sample, const std::vector<float>& gradients,
                             const std::function<double()>& loss) {
   constexpr float kStep = 0x1p-7F;

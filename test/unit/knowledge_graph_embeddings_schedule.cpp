@@ -1,4 +1,4 @@
-// How the learning rate falls, and when training ends.
+// How the learning rate decreases, and when training ends.
 #include "apps/knowledge_graph_embeddings/training_schedule.hpp"
 
 #include "test/support/catch.hpp"

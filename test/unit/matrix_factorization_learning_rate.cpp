@@ -1,4 +1,4 @@
-// Step sizes over the epochs.
+// The learning rate over the epochs.
 #include "apps/matrix_factorization/learning_rate.hpp"
 
 #include "test/support/catch.hpp"

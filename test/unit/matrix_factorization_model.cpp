@@ -21,7 +21,7 @@ Value random_value(std::size_t length, lapse::RandomEngine& random) {
   return value;
 }
 
-// The loss of one cell in double precision, as the comment of FactorModel defines it.
+// The loss of one cell in double precision, defined like in the comment of FactorModel.
 double loss(const FactorModel& model, const Value& row, const Value& column, double cell,
             const SgdSteps& steps) {
   double prediction = double{model.mean()};
@@ -42,7 +42,7 @@ double loss(const FactorModel& model, const Value& row, const Value& column, dou
          0.5 * double{steps.l2_biases} * biases;
 }
 
-// The derivative of the loss by an element of row or column, by the difference of two losses.
+// The derivative of the loss by an element of row or column, as a difference of two losses.
 double derivative(const std::function<double()>& loss_now, float& element) {
   constexpr float kProbe = 1.0F / 256;
   const float original = element;

@@ -1,4 +1,4 @@
-// The cells to train on and the cells held out, and what simple models make of them.
+// Training and held-out cells, and the errors of simple models on them.
 #include "apps/matrix_factorization/problem.hpp"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ TEST_CASE("standard input can be one of the two files only") {
 }
 
 TEST_CASE("the baselines are the mean and the regularized biases") {
-  // One column: its bias and those of the rows are coupled only through each other.
+  // One column: its bias and those of the rows depend on each other.
   const FactorizationProblem problem = make_problem(2, 1, {{0, 0, 4}, {1, 0, 2}}, {{0, 0, 5}, {1, 0, 0}});
   const Baselines baselines = compute_baselines(problem, 1, 50);
   CHECK(baselines.mean == Approx(std::sqrt((2 * 2 + 3 * 3) / 2.0)));
@@ -113,7 +113,7 @@ TEST_CASE("the biases solve their normal equations") {
   DataOptions options;
   options.zipf = {.rows = 30, .columns = 20, .cells = 400};
   const FactorizationProblem problem = load_problem(options);
-  // More rounds change nothing once they do.
+  // After convergence, more rounds change nothing.
   CHECK(compute_baselines(problem, 2, 100).biases ==
         Approx(compute_baselines(problem, 2, 200).biases).epsilon(1e-9));
   CHECK(compute_baselines(problem, 1e12, 20).biases == Approx(compute_baselines(problem).mean).epsilon(1e-9));

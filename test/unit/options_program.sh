@@ -1,6 +1,6 @@
 #!/bin/bash
-# options_program.sh <lapse-options> <application>: what the program prints of options, and what it refuses; and that an
-# application takes the same. Prints what is wrong and exits with 1.
+# options_program.sh <lapse-options> <application>: checks what the program prints about options, what it
+# refuses, and that an application accepts the same options. Prints errors and exits with 1.
 set -u
 program=$1
 application=$2
@@ -10,7 +10,7 @@ file=$directory/options
 source "$(dirname "$0")/../mpi/program_output.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-has() {  # <pattern>: a line of the output matches
+has() {  # <pattern>: expects an output line that matches
   check "a line $1" [ "$(lines "$1")" -ge 1 ]
 }
 
@@ -40,7 +40,7 @@ run_command "$program" --set lapse.domain
 check "status 1 of a wrong --set" [ "$status" -eq 1 ]
 run_command "$program" --help
 check "status 0 of --help" [ "$status" -eq 0 ]
-# The application begins with the technique of the file, and tells what is wrong in it.
+# The application uses the technique of the file, and reports errors in the file.
 small=(--zipf 50x20x400 --epochs 1 --workers 1 --no-baselines --summary-json "$directory/summary")
 unset LAPSE_DOMAIN
 run_command "$application" "${small[@]}" --set lapse.log_level=info

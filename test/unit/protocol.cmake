@@ -10,7 +10,7 @@ lapse_test(test_protocol
   THREADED protocol_required_versions.cpp protocol_unanswered_table_limits.cpp protocol_unanswered_table_orders.cpp
   DEPENDS lapse::protocol)
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp protocol_lease_grants.cpp DEPENDS lapse_test_histories)
-# The parts of the transport that carry no messages themselves.
+# The parts of the transport that send no messages themselves.
 lapse_test(test_protocol_engine
   SOURCES protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine_failures.cpp
   THREADED protocol_doorbell.cpp protocol_progress_engine.cpp protocol_progress_engine_deadlines.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp

@@ -1,4 +1,4 @@
-// Answers that do not fit their operation are refused before any of them is applied.
+// Answers that do not match their operation are refused before any of them is applied.
 #include <cstring>
 #include <span>
 #include <vector>
@@ -17,7 +17,7 @@ struct Value {
   std::int64_t value;
 };
 
-// A pull of three keys of rank 1 by rank 0, whose answers a test makes.
+// Rank 0 pulls three keys of rank 1. The test makes the answers.
 class AnsweredByHand : public test::WaitingRanks {
  public:
   AnsweredByHand() LAPSE_REQUIRES(progress_role)
@@ -58,7 +58,7 @@ class AnsweredByHand : public test::WaitingRanks {
   void take(const std::vector<std::byte>& packet) LAPSE_REQUIRES(progress_role) {
     protocol(0).handle_packet(Rank(1), packet);
   }
-  // Refuses the packet, and nothing of it has been applied.
+  // The packet is refused, and no part of it has been applied.
   void refuse(const std::vector<std::byte>& packet) LAPSE_REQUIRES(progress_role) {
     const std::vector<std::int64_t> rows = rows_;
     const std::uint32_t remaining = operation_.remaining;

@@ -55,7 +55,7 @@ TEST_CASE("Numbers of open records are distinct; closed ones are used again, emp
     CHECK(table.first_waiter(number) == Waiter());
     CHECK(table.is_plain(number));
     CHECK_FALSE(table.find_leased(Key(number)).has_value());
-    // The part that was used before is empty, too.
+    // The reused part is empty, too.
     table.add_waiter(number, Waiter(waiter));
     CHECK(table.first_waiter(number) == Waiter(waiter));
     table.add_waiter(number, Waiter(waiter));
@@ -130,7 +130,7 @@ TEST_CASE("A record keeps the slot for the value beside all that waits") {
   }
   CHECK_FALSE(table.is_plain(second));
   table.close(second);
-  // Free records are chained by their numbers.
+  // Free records are linked by their numbers.
   CHECK(table.open({}, kNow) == second);
   CHECK(table.prepared(second) == Slot());
   CHECK(table.is_plain(second));

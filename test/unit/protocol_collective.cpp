@@ -38,18 +38,18 @@ void add(Bytes& into, const Bytes& from) {
   into = bytes_of(value_of(into) + value_of(from));
 }
 
-// The result at the root when contributions and messages come in an order that the seed decides.
+// The result at the root, with contributions and messages in an order that the seed determines.
 double reduced(std::int32_t participants, std::uint64_t round, std::uint64_t seed,
                std::vector<TreeReduction>& trees) {
   struct Event {
     std::int32_t to;
-    std::int32_t child;  // -1: its own contribution
+    std::int32_t child;  // -1: the rank's own contribution
     Bytes bytes;
   };
   lapse::RandomEngine random(seed);
   std::vector<Event> waiting;
   for (std::int32_t i = 0; i < participants; ++i) {
-    // Sums of these depend on the order of the additions.
+    // Sums of these numbers depend on the order of the additions.
     const double value = lapse::PositionalRandom(round).normal(lapse::Key(static_cast<std::uint64_t>(i)), 0) *
                          (i % 2 == 0 ? 1e16 : 1);
     waiting.push_back({i, -1, bytes_of(value)});
@@ -115,7 +115,7 @@ TEST_CASE("The combination has each rank's contribution once") {
       auto combined = tree.contribute(bytes_of(std::pow(10, self)));
       REQUIRE(combined.has_value());
       if (tree.parent()) {
-        // The parent's own contribution is still missing.
+        // The parent's own contribution is missing.
         CHECK_FALSE(trees[static_cast<std::size_t>(*tree.parent())].receive(self, *combined).has_value());
       } else {
         result = combined;
@@ -172,7 +172,7 @@ TEST_CASE("Sums of a wave are sums of all numbers") {
 
 namespace {
 
-// One sequence of collective calls on every rank of a simulated network.
+// Makes one sequence of collective calls on every rank of a simulated network.
 struct Collectives {
   lapse::LoopbackNetwork network;
   std::vector<std::unique_ptr<lapse::Outbox>> outboxes;

@@ -1,4 +1,4 @@
-// How changes wait for a rank that does not handle them.
+// Changes wait for a rank that does not handle them.
 #include "lapse/protocol/host/credits.hpp"
 
 #include <cstring>
@@ -23,7 +23,7 @@ std::vector<Key> first_keys(std::uint64_t count) {
   return keys;
 }
 
-// All ranks want all keys; rank 0 owns them.
+// All ranks want all keys. Rank 0 owns them.
 class ReplicatedKeys : public ReplicatingRanks {
  public:
   ReplicatedKeys(std::int32_t ranks, std::uint64_t keys, std::size_t credit_bytes)
@@ -111,7 +111,7 @@ TEST_CASE("credits: a backlog takes each main copy once, in turns, over all tabl
   CHECK_FALSE(backlog.empty());
   CHECK(backlog.empty(Rank(0)));
   CHECK(take() == std::pair(0U, 3U));
-  // It waits again at once, and others come first.
+  // It waits again at once, after the other keys.
   backlog.add(to, TableId(0), 3);
   backlog.remove(TableId(1), 5);
   CHECK(take() == std::pair(1U, 7U));
@@ -142,13 +142,13 @@ TEST_CASE("credits: a rank that does not run is sent bounded changes, and the ne
     for (const Key key : first_keys(kKeys)) CHECK(ranks.push(0, key, 1));
     ranks.round(0);
     ranks.deliver_all(2);
-    // The others do not wait for it.
+    // The other ranks do not wait for it.
     for (const Key key : first_keys(kKeys)) CHECK(ranks.value(1, key) == i + 1);
   }
   CHECK(ranks.protocol(0).replication().awaits_credit(Rank(2)));
   ranks.take_records();
   ranks.deliver_all();
-  // What was in flight, then each key once.
+  // The changes that were in flight, then each key once.
   CHECK(ranks.take_records()[FrameKind::refresh] == 4 + kKeys);
   for (const Key key : first_keys(kKeys)) CHECK(ranks.value(2, key) == 1000);
   CHECK_FALSE(ranks.protocol(0).replication().awaits_credit(Rank(2)));
@@ -193,7 +193,7 @@ TEST_CASE("credits: a key that goes from owner to owner keeps one value for a ra
   for (int i = 0; i < 100; ++i) move((i + 1) % 2);
   ranks.take_records();
   ranks.deliver_all();
-  // From each owner at most one that was in flight, and one that waited.
+  // From each owner at most one change that was in flight, and one that waited.
   CHECK(ranks.take_records()[FrameKind::refresh] <= 4);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     ranks.round(rank);

@@ -24,7 +24,7 @@ namespace {
 
 using Packet = std::vector<std::byte>;
 
-// Keeps what it was given; touches every byte, so that AddressSanitizer sees a wrong length.
+// Records the frames, and reads every byte, so that AddressSanitizer detects a wrong length.
 class Recorder final : public lapse::test::ModuleStandIn {
  public:
   using ModuleStandIn::ModuleStandIn;
@@ -206,7 +206,7 @@ TEST_CASE("Random bytes are refused or are frames, and nothing else happens") {
     Packet packet(random.below(200));
     for (std::byte& byte : packet) byte = static_cast<std::byte>(random.below(256));
     if (packet.size() >= sizeof(FrameHeader) && random.below(2) == 0) {
-      // A believable header, so that what follows is looked at.
+      // A plausible header, so that the fields after it are checked.
       FrameHeader header;
       header.kind = static_cast<std::uint16_t>(random.below(4));
       header.count = static_cast<std::uint32_t>(random.below(6));

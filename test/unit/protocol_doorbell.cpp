@@ -34,7 +34,7 @@ TEST_CASE("A ring without a sleeper is not kept") {
 }
 
 TEST_CASE("No ring is lost") {
-  // Two threads wake each other in turn. A lost ring costs a whole sleep; the limit is one that would show.
+  // Two threads wake each other alternately. A lost ring costs a whole sleep; the limit would reveal that.
   constexpr int kTurns = 20'000;
   constexpr seconds kSleep{10};
   Doorbell bells[2];
@@ -70,7 +70,7 @@ TEST_CASE("No ring is lost among many ringers") {
       for (int ring = 0; ring < kRings; ++ring) {
         const int mine = rung.fetch_add(1, std::memory_order_acq_rel) + 1;
         bell.ring();
-        // At most a few ahead of the sleeper, so that it goes to sleep again and again.
+        // At most a few rings ahead of the sleeper, so that it falls asleep repeatedly.
         while (seen.load(std::memory_order_acquire) + kRingers < mine) std::this_thread::yield();
       }
     });

@@ -1,7 +1,6 @@
-// Damaged messages: the protocol of several ranks is fed with packets of real traffic in which bytes,
-// lengths, numbers and positions have been changed. Every packet is handled or refused
-// with a ProtocolError; with AddressSanitizer and UndefinedBehaviorSanitizer nothing is read or written
-// where it should not be.
+// Damaged messages: the protocol of several ranks gets packets of real traffic in which bytes, lengths,
+// numbers and positions have been changed. Every packet is handled or refused with a ProtocolError.
+// AddressSanitizer and UndefinedBehaviorSanitizer check that it is not accessed out of bounds.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -25,7 +24,8 @@ using test::kRanks;
 constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKind::set_run,
                                FrameKind::pull_run_answer, FrameKind::push_run_answer};
 
-// Within a domain there are none: here each rank is one. REFUSE_COPY comes for want of memory alone.
+// The kinds that concern replicas. They occur only between domains, so here each rank is one. REFUSE_COPY is
+// missing: it needs a lack of memory.
 constexpr FrameKind kOfCopies[] = {FrameKind::on,
                                    FrameKind::delta,
                                    FrameKind::off,
@@ -104,7 +104,7 @@ void change_header(Packet& packet, std::size_t at, RandomEngine& random) {
   std::memcpy(packet.data() + at, &header, sizeof header);
 }
 
-// Something that begins in the records: keys, items, counters, values.
+// Changes a word that begins in the records: part of a key, item, counter or value.
 void change_record(Packet& packet, std::size_t at, RandomEngine& random) {
   const std::size_t first = at + sizeof(FrameHeader);
   if (first + 8 > packet.size()) return;
@@ -116,11 +116,11 @@ void change_record(Packet& packet, std::size_t at, RandomEngine& random) {
 }
 
 struct Outcome {
-  std::array<std::uint64_t, kFrameKinds> frames{};  // by kind, in packets that were not damaged
+  std::array<std::uint64_t, kFrameKinds> frames{};  // by kind, in undamaged packets
   std::array<std::uint64_t, kFrameKinds> damaged{};
   std::uint64_t max_records = 0;  // of a run
   std::uint64_t handled = 0;
-  std::uint64_t thrown = 0;  // by the rule of the application
+  std::uint64_t thrown = 0;  // by the application's rule
   std::uint64_t refused = 0;
   std::uint64_t unfinished = 0;
 };
@@ -156,8 +156,8 @@ void damage(Packet& packet, RandomEngine& random) {
   }
 }
 
-// Lets workers call and delivers packets. One packet in `damage_one_in` is damaged,
-// repeated or misdirected (0: none). With copies, workers make twice as many calls about them.
+// Lets workers call and delivers packets. One packet in `damage_one_in` is damaged, repeated or misdirected
+// (0: none). With replicas, workers make twice as many calls about them.
 void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzCopies copies,
                Outcome& outcome) {
   RandomEngine random(seed);
@@ -194,7 +194,7 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzC
   };
   const auto handle = [&](Rank to, Rank from, const Packet& packet) {
     RankProtocol& protocol = ranks[to.index()]->protocol();
-    // A block of its own, of exactly this size.
+    // A memory block of exactly this size.
     const std::unique_ptr<std::byte[]> exact(new std::byte[packet.size()]);
     std::memcpy(exact.get(), packet.data(), packet.size());
     attempt([&] { protocol.handle_packet(from, {exact.get(), packet.size()}); });
@@ -211,7 +211,7 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzC
     const auto choices = network.deliverable();
     if (choices.empty()) {
       if (made < calls) continue;
-      // What waits for a round: a DELTA for its REFRESH.
+      // Some changes wait for a round: a DELTA for its REFRESH.
       if (copies == FuzzCopies::none || rounds == kLastRounds) break;
       ++rounds;
       for (auto& rank : ranks) attempt([&] { rank->round(); });
@@ -258,7 +258,7 @@ TEST_CASE("Damaged packets are handled or refused with a ProtocolError") {
   lapse::Outcome outcome;
   for (std::uint64_t seed = 0; seed < 1500; ++seed)
     lapse::run_world(seed, 8, 60, lapse::FuzzCopies::none, outcome);
-  // Both happen: the damage is neither always found at once nor never.
+  // Both happen: the damage is sometimes detected at once, and sometimes not.
   CHECK(outcome.refused > 5'000);
   CHECK(outcome.handled > 100'000);
   for (const lapse::FrameKind kind : lapse::kRuns)

@@ -31,7 +31,7 @@ inline constexpr std::size_t kArgumentBytes = 12;
 inline constexpr std::size_t kResultBytes = 4;
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// One rank without threads: its protocol, and workers with calls that the test makes.
+// One rank without threads: its protocol, and workers whose calls the test makes.
 class FuzzRank {
  public:
   FuzzRank(LoopbackNetwork& network, Rank self, const FuzzSetup& setup)
@@ -64,7 +64,7 @@ class FuzzRank {
 
   RankProtocol& protocol() { return protocol_; }
 
-  // Some keys over few, which may repeat, or many that follow each other, a few of them twice.
+  // A few keys of a small range, which may repeat, or many consecutive keys, a few of them twice.
   static std::vector<Key> draw_keys(RandomEngine& random) {
     std::vector<Key> keys;
     if (random.below(3) > 0) {
@@ -76,8 +76,8 @@ class FuzzRank {
     for (std::uint64_t i = random.below(4); i > 0; --i) keys[random.below(keys.size())] = keys[0];
     return keys;
   }
-  // A call of a worker with keys that may repeat, built as workers build it; the updates are gone when it has
-  // been taken, and destinations are of exactly the right size.
+  // A call of a worker with keys that may repeat, built like workers build it. The updates are freed when it
+  // has been taken, and destinations have exactly the required size.
   void call(RandomEngine& random) {
     WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
     if (&worker == holder_ || !worker.lease_request().finished) return;
@@ -117,7 +117,7 @@ class FuzzRank {
     handler.handle_submission(operation);
     updates.reset();
     protocol_.end_turn();
-    // Some are detached at once, the others stay until the end.
+    // Some operations are detached at once, the others are kept to the end.
     if (random.below(4) == 0) {
       operation.destination = nullptr;
       worker.release(operation);
@@ -126,9 +126,9 @@ class FuzzRank {
     }
   }
 
-  // --- copies
+  // --- replicas
 
-  // The rank's workers begin to want some keys, or cease to want some that they wanted; then a round begins.
+  // The rank's workers begin to want some keys, or stop wanting some; then a round begins.
   void toggle(RandomEngine& random) {
     if (random.below(2) == 0 || wants_.empty()) {
       wants_.push_back(
@@ -145,7 +145,7 @@ class FuzzRank {
     protocol_.replication().round(Replication::Clock::now());
     protocol_.end_turn();
   }
-  // A worker changes copies that are here.
+  // A worker changes local replicas.
   void push_to_copies(RandomEngine& random) {
     TableShard& table = *protocol_.registry().tables()[random.below(kTables.size())];
     for (const Key key : draw_keys(random)) {
@@ -155,11 +155,11 @@ class FuzzRank {
       try {
         static_cast<void>(table.push_any(*word, key, update.data(), 1.0F));
       } catch (const std::runtime_error&) {
-        // The rule has refused it.
+        // The rule has refused the update.
       }
     }
   }
-  // A worker waits for copies, unless it does so already.
+  // A worker waits for replicas, unless it already does.
   void sync(RandomEngine& random) {
     SyncRequest& request = protocol_.registry().workers()[random.below(kWorkers)]->sync_request();
     if (!request.finished || !protocol_.synchronization().has_work()) return;
@@ -168,9 +168,9 @@ class FuzzRank {
     protocol_.end_turn();
   }
 
-  // --- leases, of one worker at a time
+  // --- leases, one worker at a time
 
-  // A worker leases keys, uses those that it holds, or ends its lease.
+  // A worker requests a lease, uses the keys that it holds, or ends its lease.
   void lease(RandomEngine& random) {
     if (holder_ == nullptr) return begin_lease(random);
     LeaseRequest& request = holder_->lease_request();
@@ -189,14 +189,14 @@ class FuzzRank {
     std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
       return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
     });
-    // Its last step: the engine releases what is left.
+    // The holder's last step: the engine releases the remaining keys.
     holder_ = nullptr;
     if (!request.items.empty()) submit(request, true);
   }
 
   // --- waits
 
-  // A worker asks why it waits, or reports what it was answered.
+  // A worker asks why it waits, or prints the answer.
   void ask(RandomEngine& random) {
     WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
     StallQuestion& question = worker.stall_question();
@@ -217,14 +217,14 @@ class FuzzRank {
     protocol_.stall_inquiry().handle_submission(question);
     protocol_.end_turn();
   }
-  // The workers of the rank wait until all ranks are quiet.
+  // The workers of the rank wait until all ranks are idle.
   void detect_quiescence(RandomEngine& random) {
     protocol_.termination().detect_within_phase(random.below(2) == 0 ? IdleLevel::answered
                                                                      : IdleLevel::synced);
     protocol_.end_turn();
   }
 
-  // Gives back what is finished, so that operation objects are used again.
+  // Returns finished operations, so that operation objects are reused.
   void release_finished() {
     std::erase_if(calls_, [](const Call& call) {
       if (!call.operation->done()) return false;
@@ -239,7 +239,7 @@ class FuzzRank {
     return calls_.size() + syncs;
   }
 
-  // The rank's workers add up two numbers; those of its last call have the sums.
+  // The rank's workers add two numbers. Those of its last call have the sums.
   void collective_call() {
     const Collective& collective = protocol_.groups().all().collective();
     const ReductionHeader call{.kind = ReductionHeader::Kind::reduce_int64, .elements = 2};
@@ -296,7 +296,7 @@ class FuzzRank {
   std::unique_ptr<std::array<std::byte, 16>> sums_ = std::make_unique<std::array<std::byte, 16>>();
   std::vector<Call> calls_;
   std::vector<Want> wants_;
-  WorkerEndpoint* holder_ = nullptr;  // the worker with a lease, or a request of one; calls nothing else
+  WorkerEndpoint* holder_ = nullptr;  // the worker with a lease or a request for one; it makes no other calls
   bool releases_ = false;             // its next step ends the lease
   std::vector<std::unique_ptr<std::byte[]>> destinations_;
 };

@@ -26,8 +26,8 @@ namespace lapse::test {
 inline constexpr std::int32_t kRanks = 3;
 inline constexpr std::uint64_t kKeys = 96;
 
-// The tables by number: small values of one length, of which only some are padded in packets; one rule of the
-// application; values with lengths of their own, which never travel in runs; dense and sparse.
+// The tables by number: small values of one length, of which only some are padded in packets; a rule of the
+// application; values with per-key lengths, which never travel in runs; dense and sparse tables.
 struct FuzzTable {
   ElementType type;
   std::size_t length;
@@ -43,7 +43,7 @@ inline constexpr std::array<FuzzTable, 5> kTables{{
     {ElementType::int32, 4, false, false, true},
 }};
 
-// Which tables have copies.
+// Which tables have replicas.
 enum class FuzzCopies {
   none,
   library,  // those with a rule of the library
@@ -52,12 +52,12 @@ enum class FuzzCopies {
 
 struct FuzzSetup {
   FuzzCopies copies = FuzzCopies::none;
-  std::int32_t domain_ranks = 1;  // that share the memory of dense tables; the last domain may have fewer
-  bool little_memory = false;     // most values do not fit there
+  std::int32_t domain_ranks = 1;  // that share memory of dense tables; the last domain may have fewer
+  bool little_memory = false;     // most values do not fit into the shared memory
   std::uint64_t seed = 0;
 };
 
-// Adds, and refuses some updates.
+// Adds updates, and refuses some of them.
 struct CapriciousRule {
   std::string name() const { return "capricious"; }
   std::size_t state_elements(std::size_t length) const { return length; }
@@ -79,10 +79,10 @@ inline std::vector<bool> replicable_tables(FuzzCopies copies) {
   return all;
 }
 
-// Makes the tables of one rank. Used while the network and its ranks are made, rank by rank.
+// Makes the tables of one rank, while the network and its ranks are made, rank by rank.
 class FuzzTableMaker {
  public:
-  // The arguments outlive the tables. `alone`: each rank is a domain; sparse tables have no other.
+  // The arguments outlive the tables. `alone`: each rank is a domain; sparse tables always use such domains.
   FuzzTableMaker(const FuzzSetup& setup, const DomainMap& domains, const DomainMap& alone,
                  Transport& transport, RegionAllocator& regions)
       : setup_(setup), domains_(domains), alone_(alone), transport_(transport), regions_(regions) {}

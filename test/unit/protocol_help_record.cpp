@@ -34,7 +34,7 @@ TEST_CASE("It polls itself for a packet that was left waiting for room, until a 
 }
 
 // A worker enters and leaves after the serving thread has decided to poll, before it holds the progress lock.
-// If the packet still has no room after the poll, no other thread polls for it.
+// If the packet still does not fit after the poll, no other thread polls for it.
 TEST_CASE("It does not count on a worker that helped before its own poll") {
   HelpRecord record;
   HelpRecord::View server(record);

@@ -8,7 +8,7 @@ using std::chrono::microseconds;
 
 namespace {
 
-// A clock that the test sets, and that counts how often it is looked at.
+// A clock that the test sets. Counts how often it is read.
 struct TestClock {
   IdlePolicy::Clock::time_point now{std::chrono::hours(1)};
   int looks = 0;
@@ -55,7 +55,7 @@ TEST_CASE("Yields come no more often than their interval, however quick the poll
     clock.now += microseconds(1);
   }
   CHECK(yields == 6);
-  // With more threads than cores every empty poll yields.
+  // With more threads than cores, every empty poll yields.
   quick.polls_per_yield = 0;
   IdlePolicy crowded(quick);
   for (int poll = 0; poll < 10; ++poll) CHECK(clock.fail(crowded) == IdlePolicy::Step::yield);

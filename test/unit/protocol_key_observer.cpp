@@ -1,4 +1,4 @@
-// What an observer learns of a key: every change of its role, wants, rounds.
+// The events that an observer of a key receives: every change of its role, wants, rounds.
 #include "lapse/protocol/table/key_observer.hpp"
 
 #include <string>
@@ -60,9 +60,9 @@ TEST_CASE("An observer sees wants, and each change of a key's role on its rank")
   CHECK(seen[0].take() == Events{"owner absent"});
   CHECK(seen[1].take() ==
         Events{"want", "absent awaiting", "awaiting absent", "absent arriving", "arriving owner"});
-  change(2, true);  // a copy
+  change(2, true);  // a replica is made
   CHECK(seen[2].take() == Events{"want", "absent awaiting", "awaiting replica"});
-  change(1, false);  // the copy becomes the main copy
+  change(1, false);  // the replica becomes the main copy
   CHECK(seen[1].take() == Events{"unwant", "owner absent"});
   CHECK(seen[2].take() == Events{"replica upgrading", "upgrading arriving", "arriving owner"});
   change(0, true);

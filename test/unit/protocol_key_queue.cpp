@@ -32,7 +32,7 @@ OperationPart part(OperationKind kind, std::uint64_t key, const std::byte* value
   return part;
 }
 
-// Writes down what a queue calls, and copies the first bytes of updates.
+// Records the calls of a queue, and copies the first bytes of updates.
 struct Recorder {
   struct Operation {
     OperationPart part;
@@ -59,7 +59,7 @@ struct Recorder {
 
   std::vector<KeyQueue::CopyMessage> messages;
   std::size_t update_bytes;
-  std::function<void()> during;  // in the middle of draining
+  std::function<void()> during;  // called in the middle of draining
   std::vector<KeyQueue::Clock::time_point> times;
   std::vector<Operation> executed;
   std::vector<Operation> forwarded;

@@ -1,4 +1,4 @@
-// What a rank makes of the answer to a request of a lease that it has sent to its neighbour.
+// How a rank handles the answer to a lease request that it has sent to its neighbour.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -25,7 +25,7 @@ class Request {
     progress_role.assert_held();  // One thread does everything.
     while (!table(1).serves(key_) || !has_main_copy(table(1).store().word(key_).role()))
       key_ = Key(key_.value() + 1);
-    neighbour_has_leased(true);  // So that rank 0 must ask.
+    neighbour_has_leased(true);  // so that rank 0 must ask
     request().items = {{&table(0), key_}};
     request().granted = 0;
     request().copies.clear();

@@ -18,9 +18,9 @@ using namespace lapse;
 
 namespace {
 
-constexpr std::uint64_t kKeys = 20'000;  // of each domain
+constexpr std::uint64_t kKeys = 20'000;  // per domain
 
-// Rank 0 of six: the first three are a domain, and all keys have their home at the other one.
+// Rank 0 of six. The first three are a domain, and the home of all keys is the other domain.
 class AskingRank {
  public:
   AskingRank() {
@@ -63,7 +63,7 @@ class AskingRank {
     std::size_t frames = 0;
     std::vector<Key> keys;
   };
-  // What was sent to the other ranks of the domain, by rank.
+  // The messages to the other ranks of the domain, by rank.
   std::map<std::int32_t, Asked> take_asked(const OperationState& operation) {
     std::map<std::int32_t, Asked> asked;
     for (std::int32_t to = 1; to < 3; ++to) {
@@ -106,7 +106,7 @@ TEST_CASE("A localize of many keys asks each rank that serves some in one messag
   AskingRank rank;
   const std::vector<Key> keys = rank.keys(900);
   OperationState& operation = rank.localize(keys);
-  CHECK(rank.take_asked(operation).empty());  // A turn sends at its end.
+  CHECK(rank.take_asked(operation).empty());  // the turn sends at its end
   rank.end_turn();
   auto asked = rank.take_asked(operation);
   REQUIRE(asked.size() == 2);
@@ -127,7 +127,7 @@ TEST_CASE("The ranks that serve the keys of a long localize begin before the cal
   const auto late = rank.take_asked(operation);
   REQUIRE(early.size() == 2);
   for (auto& [to, sent] : early) {
-    // About 1,024 keys in each.
+    // About 1,024 keys each.
     CHECK(sent.packets == 4);
     CHECK(sent.frames == 4);
     const auto found = late.find(to);

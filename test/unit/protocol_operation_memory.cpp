@@ -1,4 +1,4 @@
-// What operations of one worker keep in memory, and that nothing refers to what they no longer keep.
+// The memory that operations of one worker keep, and that no reference is left to what they have freed.
 #include <cstddef>
 #include <vector>
 
@@ -14,7 +14,7 @@ using lapse::test::WorkerOperations;
 namespace {
 
 constexpr std::uint64_t kFirst = 1000;
-// Their items need more than an endpoint keeps for operations that are done.
+// Their items need more memory than an endpoint keeps for finished operations.
 constexpr std::size_t kMany = lapse::WorkerEndpoint::kKeptBytes / sizeof(OperationState::Item) + 1;
 
 std::vector<Key> many_keys() {
@@ -30,14 +30,15 @@ void answer_all(WorkerOperations& worker, OperationState& operation) {
   CHECK(right);
 }
 
-// As it is, and not as the operation counts it.
+// The actual memory, not the operation's own count.
 std::size_t memory_of(const OperationState& operation) LAPSE_REQUIRES(progress_role) {
   return operation.items.capacity() * sizeof(OperationState::Item) + operation.payload.capacity() +
          operation.joins.capacity() * sizeof(OperationState::Join) +
          operation.order.capacity() * sizeof(std::uint32_t);
 }
 
-// An operation of so many keys, from its call to its last answer; others of the worker are unanswered.
+// Runs an operation on all these keys, from its call to its last answer, while others of the worker are
+// unanswered.
 void large_operation(WorkerOperations& worker, const std::vector<Key>& keys) {
   OperationState& large = worker.call(TableId(0), keys);
   worker.take(large);

@@ -78,7 +78,7 @@ TEST_CASE("Updates that are kept do not change with the rows of the call") {
     for (const std::size_t item : {4, 1, 2}) operation.keep_update(operation.items[item]);
     const auto* const first = operation.update(operation.items[4]);
     operation.keep_update(operation.items[4]);
-    CHECK(operation.update(operation.items[4]) == first);  // Once.
+    CHECK(operation.update(operation.items[4]) == first);  // only once
     rows.assign(rows.size(), -1);
     for (const std::size_t item : {1, 2, 4}) CHECK(row(operation, item) == expected[item]);
     for (const std::size_t item : {0, 3}) CHECK(row(operation, item)[0] == -1);

@@ -1,5 +1,5 @@
-// Operations of one worker without messages: what the worker does when it calls, and what the engine does
-// when it takes an operation and when an answer comes.
+// Operations of one worker without messages: the steps of the worker when it calls, and of the engine when it
+// takes an operation and when an answer arrives.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace lapse::test {
 
-// Thread safety: begin, add, finish and release by the worker's thread, the rest by the engine's.
+// Thread safety: the worker's thread calls begin, add, finish and release; the engine's thread the other
+// functions.
 class WorkerOperations {
  public:
   explicit WorkerOperations(const WorkerEndpoint::Limits& limits = {}) : worker_(0, limits) {}
@@ -51,7 +52,7 @@ class WorkerOperations {
 
   // --- the engine
 
-  // Takes an operation that was called: its items are in flight. Operations are taken in program order.
+  // Takes a submitted operation: its items are in flight. Operations are taken in program order.
   void take(OperationState& operation) {
     for (const auto& [entry, earlier, serial, item] : operation.joins) {
       const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
@@ -67,7 +68,7 @@ class WorkerOperations {
       if (item.entry != nullptr) ++item.entry->pin.unanswered;
     }
   }
-  // False when the pin counts no operation in flight: it is the pin of another key, or was not kept.
+  // Returns false if the pin counts no operation in flight: it belongs to another key, or was lost.
   bool answer(OperationState& operation, std::size_t index) {
     OperationState::Item& item = operation.items[index];
     item.set_state(OperationState::ItemState::answered);

@@ -1,4 +1,4 @@
-// Records that are rolled back before they are sent.
+// Records that are cancelled before they are sent.
 #include <cstring>
 #include <vector>
 
@@ -20,7 +20,7 @@ using lapse::test::Packet;
 
 namespace {
 
-// Payloads of all records of a packet, frame by frame: every record is an item number of 4 bytes.
+// Payloads of all records of a packet, frame by frame. Every record is an item number of 4 bytes.
 std::vector<std::vector<std::uint32_t>> items_of(const Packet& packet) {
   std::vector<std::vector<std::uint32_t>> frames;
   for (std::size_t offset = 0; offset < packet.size(); offset = (offset + 7) / 8 * 8) {
@@ -38,7 +38,7 @@ std::vector<std::vector<std::uint32_t>> items_of(const Packet& packet) {
 
 using Items = std::vector<std::vector<std::uint32_t>>;
 
-// What rank 1 gets of what `write` appends.
+// The items that rank 1 receives when `write` appends.
 template <class Write>
 Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
   LoopbackNetwork network(3, bulk_lane);
@@ -50,7 +50,7 @@ Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
   outbox.flush();
   CHECK(outbox.empty());
   CHECK(outbox.counters().frames == frames);
-  // Everything that was sent is counted by its kind, and nothing that was rolled back.
+  // All sent records are counted by kind; cancelled ones are not.
   const lapse::FrameCounts& kind = outbox.counters().kinds[static_cast<std::size_t>(FrameKind::push_answer)];
   CHECK(kind.frames == frames);
   CHECK(kind.bytes == outbox.counters().bytes);
@@ -68,7 +68,7 @@ Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
 TEST_CASE("A record that is rolled back is not sent, wherever it stood, and other records follow behind it") {
   for (const bool bulk_lane : {false, true}) {
     INFO("bulk lane " << bulk_lane);
-    // The only record of a packet: nothing is sent.
+    // The only record of a packet: no packet is sent.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {
@@ -77,7 +77,7 @@ TEST_CASE("A record that is rolled back is not sent, wherever it stood, and othe
               },
               0)
               .empty());
-    // The same, and the packet is used after all.
+    // Likewise, and the packet is used later.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {
@@ -87,7 +87,7 @@ TEST_CASE("A record that is rolled back is not sent, wherever it stood, and othe
                 append(3);
               },
               1) == Items{{2, 3}});
-    // The last of several in a frame, which goes on.
+    // The last of several records in a frame, which continues.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {
@@ -97,7 +97,7 @@ TEST_CASE("A record that is rolled back is not sent, wherever it stood, and othe
                 append(3);
               },
               1) == Items{{1, 3}});
-    // The first of a frame behind another one, whose padding goes with it.
+    // The first record of a frame that follows another one, whose padding is also removed.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {
@@ -115,7 +115,7 @@ TEST_CASE("A record that is rolled back is not sent, wherever it stood, and othe
                 append(3, 7);
               },
               2) == Items{{1}, {3}});
-    // The frame before is closed, also for records that would have continued it.
+    // The previous frame is closed, even for records that could have continued it.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {
@@ -125,7 +125,7 @@ TEST_CASE("A record that is rolled back is not sent, wherever it stood, and othe
                 append(3);
               },
               2) == Items{{1}, {3}});
-    // Again and again.
+    // Repeatedly.
     CHECK(sent(
               bulk_lane,
               [](Outbox& outbox, auto append) {

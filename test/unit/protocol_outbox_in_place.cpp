@@ -1,4 +1,4 @@
-// An outbox on a transport that sends from memory of its own.
+// An outbox on a transport that sends from its own memory.
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -29,9 +29,9 @@ class InPlaceTransport final : public BorrowedTransport {
  public:
   using BorrowedTransport::BorrowedTransport;
 
-  std::size_t room = 0;  // of the next packets
+  std::size_t room = 0;  // space of the next packets
   std::size_t copies = 0;
-  std::vector<std::size_t> begun;  // with so many bytes
+  std::vector<std::size_t> begun;  // requested bytes
 
   bool owns(const std::byte* memory) const {
     return memory >= memory_.data() && memory < memory_.data() + memory_.size();
@@ -70,7 +70,7 @@ TEST_CASE("Large records are written where the transport sends from, small ones 
   REQUIRE(run.count == 10);
   REQUIRE(transport.owns(run.records));
   std::memset(run.records, 7, run.count * kRecordBytes);
-  // Behind them, in the same packet.
+  // After them, in the same packet.
   outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{5});
   outbox.flush();
   CHECK(transport.copies == 0);
@@ -100,7 +100,7 @@ TEST_CASE("A packet ends where the transport's memory ends") {
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(packets[i / 2][sizeof(FrameHeader) + i % 2 * kRecordBytes] == static_cast<std::byte>(i));
   }
-  // Where it has no room for what is known to come, the packet is copied, and as large as any other.
+  // If the buffer is too small for the known records, the packet is copied, and may have the full size.
   const Outbox::Run run = outbox.append_run(Rank(1), push_run(), 100);
   CHECK(run.count == (transport.packet_bytes(Rank(1)) - sizeof(FrameHeader)) / kRecordBytes);
   CHECK_FALSE(transport.owns(run.records));
@@ -119,7 +119,7 @@ TEST_CASE("Memory of the transport whose records were rolled back is used by the
   outbox.flush();
   CHECK(delivered(network, Rank(1)).empty());
   outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{5});
-  // It outgrows the room: the packet is copied.
+  // The packet outgrows the buffer and is copied.
   FrameHeader large = header(FrameKind::transfer);
   large.record_bytes = 20'000;
   std::memset(outbox.append(Rank(1), large), 9, large.record_bytes);

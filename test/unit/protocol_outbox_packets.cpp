@@ -52,7 +52,7 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   LoopbackNetwork network(3, false);
   SmallPackets transport(network.endpoint(Rank(0)));
   Outbox outbox(transport, lapse::test::all_frames());
-  // A header and eight records have 96 bytes.
+  // A header and eight records take 96 bytes.
   constexpr std::uint32_t kInPacket = 8;
   const auto append = [&](std::uint64_t key, Rank to = Rank(1)) {
     outbox.append_record(to, header(FrameKind::localize), lapse::LocalizeRecord{key});
@@ -65,12 +65,12 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   CHECK(outbox.counters().packets == 1);
   CHECK(outbox.counters().frames == 3);
 
-  // The record that has begun the new packet can be rolled back, and the packet is used again.
+  // The record that began the new packet can be cancelled, and the packet is reused.
   outbox.cancel();
   CHECK(outbox.counters().frames == 2);
   append(77);
   for (std::uint32_t i = 1; i < kInPacket - 3; ++i) append(77);
-  // A frame of another kind finds no room for its header.
+  // The header of a frame of another kind does not fit.
   outbox.append_record(Rank(1), header(FrameKind::push_answer), lapse::AnswerRecord{5});
   CHECK(outbox.counters().packets == 2);
   outbox.flush();

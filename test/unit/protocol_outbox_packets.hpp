@@ -1,4 +1,4 @@
-// Packets that an outbox has sent, taken apart.
+// Packets that an outbox has sent, parsed.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Runs of records: as many at once as a packet has room for.
+// Runs of records: as many at once as fit into a packet.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -38,7 +38,7 @@ struct Record {
   std::vector<std::byte> bytes;
 };
 
-// Writes records of its own into an outbox, and stores what the packets must contain.
+// Writes its own records into an outbox, and stores the expected contents of the packets.
 class Writer {
  public:
   explicit Writer(std::size_t packet_bytes, std::size_t ranks = 2)
@@ -51,7 +51,7 @@ class Writer {
   void append(const FrameHeader& header, Rank to = Rank(1)) {
     fill(outbox_.append(to, header), header, 1, to);
   }
-  // Returns how many of `count` records it was given room for.
+  // Returns how many of `count` records fit.
   std::uint32_t append_run(const FrameHeader& header, std::uint32_t count, Rank to = Rank(1)) {
     const Outbox::Run run = outbox_.append_run(to, header, count);
     CHECK(run.count >= 1);
@@ -63,7 +63,7 @@ class Writer {
     outbox_.cancel(count);
     expected_[to.index()].resize(expected_[to.index()].size() - count);
   }
-  // Sends everything and returns the records of each frame that a rank gets, packet by packet.
+  // Sends all packets. Returns the records of each frame that a rank receives, packet by packet.
   std::vector<std::vector<std::uint32_t>> check(Rank to = Rank(1)) {
     outbox_.flush();
     std::vector<std::vector<std::uint32_t>> counts;
@@ -122,7 +122,7 @@ using Counts = std::vector<std::vector<std::uint32_t>>;
 TEST_CASE("A run fills the packet; what has no room goes into the next one") {
   Writer writer(32 + 7 + 10 * 8);
   CHECK(writer.append_run(run_of(8), 25) == 10);
-  CHECK(writer.append_run(run_of(8, 2), 15) == 10);  // As Access does: with another first number.
+  CHECK(writer.append_run(run_of(8, 2), 15) == 10);  // like Access does, with another first number
   CHECK(writer.append_run(run_of(8, 3), 5) == 5);
   CHECK(writer.check() == Counts{{10}, {10}, {5}});
 }
@@ -134,7 +134,7 @@ TEST_CASE(
   CHECK(writer.append_run(run_of(8), 4) == 4);
   CHECK(writer.append_run(run_of(8), 9) == 5);
   CHECK(writer.append_run(run_of(8), 4) == 4);
-  // Behind another frame, with padding.
+  // After another frame, with padding.
   CHECK(writer.append_run(run_of(1, 2), 20) == 16);
   writer.append(run_of(1, 3));
   CHECK(writer.check() == Counts{{10}, {4, 16}, {1}});
@@ -153,7 +153,7 @@ TEST_CASE("A run of records without bytes fits whole, also when it continues a f
   CHECK(writer.append_run(run_of(0), 5) == 5);
   writer.cancel(2);
   CHECK(writer.append_run(run_of(0), 7) == 7);
-  writer.append(run_of(8, 2));  // There is no room for it behind a header.
+  writer.append(run_of(8, 2));  // does not fit after a header
   CHECK(writer.append_run(run_of(0, 3), 3) == 3);
   CHECK(writer.check() == Counts{{1'000'010}, {1}, {3}});
 }
@@ -202,7 +202,7 @@ TEST_CASE("The last records of a run are rolled back: some, or all, with the fra
 TEST_CASE("A run that was sent for is rolled back in the packet that was begun for it") {
   Writer writer(32 + 7 + 4 * 8);
   CHECK(writer.append_run(run_of(8), 4) == 4);
-  CHECK(writer.append_run(run_of(8), 3) == 3);  // The first packet is on its way.
+  CHECK(writer.append_run(run_of(8), 3) == 3);  // the first packet has been sent
   writer.cancel(3);
   CHECK(writer.append_run(run_of(8), 1) == 1);
   CHECK(writer.check() == Counts{{4}, {1}});

@@ -18,7 +18,7 @@ using lapse::Transport;
 
 namespace {
 
-// Counts; every call must come from one thread at a time.
+// Counts calls. Only one thread at a time may call.
 class FakeClient final : public lapse::EngineClient, public lapse::SubmissionHandler {
  public:
   void handle_packet(Rank from, std::span<const std::byte> packet) override {
@@ -163,7 +163,7 @@ TEST_CASE("Exceptions of packets and submissions reach the client; the rest goes
   failing.fails = true;
   Job good(client);
   engine.exclusively([&] {
-    // Submitted while the lock is taken: both wait for the end of this function.
+    // Submitted while the lock is held: both wait for the end of this function.
     std::thread([&] {
       engine.submit(failing);
       engine.submit(good);
@@ -222,7 +222,7 @@ TEST_CASE(
           engine.wait(*job.bell, [&] { return job.handled.load(std::memory_order_acquire) >= number; });
           if (job.handled != number) wrong.fetch_add(1);
         }
-        // The engine may still be ringing the bell: wait until it has left the submission.
+        // The engine may still be ringing the bell: waits until it has left the submission.
         engine.exclusively([] {});
         working.fetch_sub(1);
         engine.notify();
@@ -288,7 +288,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A thread that leaves the transport in the middle of a send wakes the serving thread") {
-  // A send that needs some polls of any thread.
+  // A send that needs several polls of any thread.
   class SlowTransport : public lapse::test::BorrowedTransport {
    public:
     explicit SlowTransport(Transport& transport) : BorrowedTransport(transport) {}

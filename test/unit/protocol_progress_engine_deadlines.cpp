@@ -1,4 +1,4 @@
-// Work by the clock: an engine calls its client once the deadline has passed, and does not sleep past it.
+// Deadlines: an engine calls its client once the deadline has passed, and does not sleep past it.
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Has work by the clock, `rounds` times, `interval` apart once start() has been called.
+// Has deadlines `rounds` times, `interval` apart, after start() is called.
 class ClockClient final : public lapse::EngineClient, public lapse::SubmissionHandler {
  public:
   explicit ClockClient(microseconds interval, int rounds) : interval_(interval), rounds_left_(rounds) {}
@@ -55,7 +55,7 @@ class ClockClient final : public lapse::EngineClient, public lapse::SubmissionHa
   std::optional<Clock::time_point> next_;
 };
 
-// Sleeps at once, and so long that the test has failed when the sleep ends, unless it is cut short.
+// Sleeps at once, and longer than the test's limit unless the sleep is interrupted.
 ProgressEngine::Settings sleepy() {
   ProgressEngine::Settings settings;
   settings.idle = {
@@ -103,7 +103,7 @@ TEST_CASE("An exception out of work by the clock reaches the client; the rest go
   client.fails = true;
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   engine.exclusively([&] { client.start(); });
-  // A deadline is no reason to stay awake.
+  // A deadline does not keep the engine awake.
   for (int i = 0; i < 2; ++i) engine.exclusively([&] { CHECK_FALSE(engine.turn()); });
   CHECK(client.failures == 2);
   CHECK(client.turns_ended == 2);
@@ -146,7 +146,7 @@ TEST_CASE("A deadline that is set while the serving thread sleeps wakes it") {
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   const auto begin = Clock::now();
   std::jthread server([&] { engine.serve([&] { return client.met == 1 || is_late(begin); }); });
-  // Mostly it is asleep by then; if not, its first sleep is a short one.
+  // Mostly the engine sleeps by then; if not, its first sleep is short.
   for (std::uint64_t turns = 0; turns == 0;) engine.exclusively([&] { turns = engine.counters().turns; });
   Submission start;
   start.handler = &client;

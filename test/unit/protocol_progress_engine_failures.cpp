@@ -73,7 +73,7 @@ TEST_CASE(
   CHECK_NOTHROW(engine.turn());
   CHECK(engine.client.failures == std::vector<std::string>{"no memory for a packet"});
   CHECK(engine.client.packets == 1);
-  CHECK(engine.client.turns_ended == 2);  // The report leaves before anything else is polled.
+  CHECK(engine.client.turns_ended == 2);  // The report is sent before the next poll.
 }
 
 TEST_CASE("What a transport throws ends the job, whatever its type") {

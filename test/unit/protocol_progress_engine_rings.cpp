@@ -1,4 +1,4 @@
-// The progress engine over a transport with packets that wait for room in the memory of their receiver.
+// The progress engine over a transport whose packets wait for space in the receiver's memory.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -19,8 +19,8 @@ class NoClient final : public EngineClient {
   void handle_failure(std::exception_ptr) noexcept override {}
 };
 
-// The packet that the worker, the thread that made this object, sends when it finds the server thread asleep
-// in this way; it waits until the next poll.
+// The packet that the worker, which is the thread that made this object, sends when it finds the server
+// thread in the given sleep. It waits until the next poll.
 class FullRing final : public test::BorrowedTransport {
  public:
   static constexpr std::uint32_t kDeepSleep = 1;
@@ -46,7 +46,7 @@ class FullRing final : public test::BorrowedTransport {
   const std::uint32_t asleep_;
 };
 
-// Longer than a loaded machine keeps a thread from running.
+// Longer than a loaded machine delays a thread.
 constexpr std::chrono::seconds kLong{10};
 
 ProgressEngine::Settings long_sleeps() {
@@ -57,8 +57,8 @@ ProgressEngine::Settings long_sleeps() {
   return settings;
 }
 
-// Sends the packet from this thread, leaves, and waits until the server thread has polled. How long it took
-// for the worker to find the server thread in the right sleep does not count.
+// Sends the packet from this thread, leaves, and waits until the server thread has polled. Returns the time,
+// without the time that the worker needed to find the server thread in the right sleep.
 void check_wakes(ProgressEngine& engine, const FullRing& transport, Doorbell& bell) {
   std::atomic<bool> over{false};
   std::jthread server([&] { engine.serve([&] { return over.load(); }); });
@@ -82,7 +82,7 @@ TEST_CASE(
   check_wakes(engine, transport, bell);
 }
 
-// A worker that is about to sleep beside the server thread looks once more for messages.
+// Before a worker sleeps while the server thread exists, it polls once more.
 TEST_CASE("So does one that sends when it looks for messages before it sleeps") {
   LoopbackNetwork network(1, false);
   FullRing transport(network.endpoint(Rank(0)), FullRing::kDeepSleep);
@@ -91,8 +91,8 @@ TEST_CASE("So does one that sends when it looks for messages before it sleeps") 
   settings.idle.spin = std::chrono::milliseconds(1);
   ProgressEngine engine(transport, client, settings);
   Doorbell bell;
-  // The worker looks once more only where the server thread is in light sleep at that moment, and whether it
-  // is depends on the processors that both get. Until it was, the worker does not stay asleep.
+  // The worker polls once more only if the server thread is in light sleep at that moment, which depends on
+  // scheduling. Until then, the ringer keeps waking the worker.
   std::jthread ringer([&] {
     while (!transport.sent) {
       bell.ring();

@@ -1,4 +1,4 @@
-// Three ranks, each a domain, whose messages wait until a test delivers them.
+// Three ranks, each a domain. Their messages wait until a test delivers them.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace lapse::test {
 
-// Tables of twelve keys, four at home on each rank: 0 with values of one number, 1 with values of different
-// lengths. One worker on each rank.
+// Tables of twelve keys, four with their home on each rank: table 0 with values of one number, table 1 with
+// values of different lengths. One worker on each rank.
 class WaitingRanks {
  public:
   static constexpr std::uint64_t kKeys = 12;
@@ -64,7 +64,7 @@ class WaitingRanks {
     worker(rank).opened(operation);
     return operation;
   }
-  // Submits one; push and set: of the numbers of `rows`, pull: into them.
+  // Submits an operation. Push and set take their numbers from `rows`, pull writes to them.
   OperationState& submit(std::size_t rank, OperationKind kind, const std::vector<Key>& keys,
                          std::vector<std::int64_t>* rows = nullptr) {
     OperationState& operation = this->operation(rank, kind, keys);
@@ -83,12 +83,12 @@ class WaitingRanks {
     return operation;
   }
 
-  // Delivers everything, also what is sent meanwhile.
+  // Delivers all packets, including those sent meanwhile.
   void deliver_all() {
     while (!deliver_next().packet.empty()) {
     }
   }
-  // The same, except what the first rank sends to the second.
+  // Likewise, except for packets from the first rank to the second.
   void deliver_all_but(Rank from, Rank to) {
     for (bool delivered = true; delivered;) {
       delivered = false;
@@ -109,7 +109,7 @@ class WaitingRanks {
     Rank to;
     std::vector<std::byte> packet;
   };
-  // Delivers one packet; an empty one when there is none.
+  // Delivers one packet and returns it; an empty one if there is none.
   Delivered deliver_next() {
     Delivered next = take_next();
     if (next.packet.empty()) return next;
@@ -117,7 +117,7 @@ class WaitingRanks {
     protocol(next.to.index()).end_turn();
     return next;
   }
-  // Takes one packet off the network.
+  // Removes one packet from the network.
   Delivered take_next() {
     Delivered next;
     const auto choices = network_.deliverable();

@@ -1,4 +1,4 @@
-// A key with ownership that cannot be transferred, because code of the application throws in the middle.
+// A key whose ownership cannot be transferred, because code of the application throws in the middle.
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -16,7 +16,7 @@ using lapse::test::delivered;
 
 namespace {
 
-// Rank 0 of two, with a sparse table whose function of lengths throws when it is asked for the n-th time.
+// Rank 0 of two, with a sparse table whose function of lengths throws at its n-th call.
 class FailingRank {
  public:
   FailingRank() : domains_(DomainMap::of_ranks(2)), protocol_(network.endpoint(Rank(0)), router_) {
@@ -34,7 +34,7 @@ class FailingRank {
         .create(key_);
   }
 
-  // Rank 1 asks for the key: a turn of the engine.
+  // Rank 1 requests the key: one turn of the engine.
   void localize() {
     FrameHeader header;
     header.kind = static_cast<std::uint16_t>(FrameKind::localize);
@@ -51,7 +51,7 @@ class FailingRank {
   bool has_key() { return protocol_.registry().tables().front()->store().word(key_).role() == Role::owner; }
 
   LoopbackNetwork network{2, false};
-  int calls_left = 0;  // 0: it does not throw
+  int calls_left = 0;  // 0: no throw
 
  private:
   Key key_;

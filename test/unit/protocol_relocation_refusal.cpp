@@ -1,4 +1,4 @@
-// REFUSE, at the home that sends it and at the rank that gets it.
+// REFUSE, at the home that sends it and at the rank that receives it.
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kRoom = 2;
 
-// Rank 0 of two with a sparse table that has room for two keys.
+// Rank 0 of two, with a sparse table that can store two keys.
 class RefusedRank {
  public:
   RefusedRank() : domains_(DomainMap::of_ranks(2)), protocol_(network.endpoint(Rank(0)), router_) {
@@ -71,7 +71,7 @@ class RefusedRank {
     operation.handler->handle_submission(operation);
     return operation;
   }
-  // What rank 1 gets.
+  // The packets that rank 1 receives.
   std::vector<Packet> sent() {
     protocol_.end_turn();
     std::vector<Packet> packets = delivered(network, Rank(1));
@@ -82,7 +82,7 @@ class RefusedRank {
   const RankProtocol& protocol() const { return protocol_; }
 
   LoopbackNetwork network{2, true};
-  std::vector<Key> own;  // at home on this rank
+  std::vector<Key> own;  // keys whose home is this rank
   std::vector<Key> others;
 
  private:
@@ -130,7 +130,7 @@ TEST_CASE("A refused localize has failed, and the key is absent") {
   }
   CHECK(rank.role(key) == Role::absent);
   CHECK(rank.protocol().idle(IdleLevel::answered));
-  // It may be asked for again.
+  // The key may be requested again.
   rank.localize(key);
   CHECK(rank.role(key) == Role::arriving);
 }

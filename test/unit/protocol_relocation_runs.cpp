@@ -1,4 +1,4 @@
-// Localizes of many keys, which move in runs: the same must come of them as of one key after the other.
+// Localizes of many keys, which move in runs. The results must equal those of moving one key after the other.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kLength = 5;
 
-// Three ranks with a dense table. A key's value is its number, five times, once write_values was called.
+// Three ranks with a dense table. After write_values, a key's value is its number, five times.
 class MovingKeys {
  public:
-  // `room`: for so many values on rank 0; 0: for all.
+  // `room`: the number of values that fit on rank 0; 0: all.
   explicit MovingKeys(std::uint64_t keys, std::uint64_t room = 0) : keys_(keys) {
     for (std::int32_t rank = 0; rank < kRanks; ++rank) {
       RankProtocol& protocol =
@@ -63,7 +63,7 @@ class MovingKeys {
     return operation;
   }
   void end_turn(std::int32_t rank) { protocol(rank).end_turn(); }
-  // Delivers packets in any order that the lanes allow, at most so many.
+  // Delivers at most the given number of packets, in any order that the lanes allow.
   void deliver(RandomEngine& random, std::size_t packets = SIZE_MAX) {
     for (; packets > 0 && !network.deliverable().empty(); --packets) {
       const auto choices = network.deliverable();
@@ -78,7 +78,8 @@ class MovingKeys {
       end_turn(choice.to.value());
     }
   }
-  // Every key has one owner, which its home knows and which has its value; nothing is left of the moves.
+  // Checks that every key has one owner, which its home stores and which has its value, and that the moves
+  // left no state.
   void check_quiet() {
     std::uint64_t here = 0;
     TableCounters counters;
@@ -140,7 +141,7 @@ TEST_CASE("Localizes of many keys: every key comes once, with its value, and ran
       for (int call = 0; call < 6; ++call) {
         const auto rank = static_cast<std::int32_t>(random.below(MovingKeys::kRanks));
         std::vector<Key> wanted;
-        // Some keys occur twice, which makes more than a run of their arrivals.
+        // Some keys occur twice, so that arrivals need more than one run.
         for (std::uint64_t i = 0, n = random.below(2 * count); i < n; ++i)
           wanted.emplace_back(random.below(count));
         if (wanted.empty()) continue;
@@ -160,7 +161,7 @@ TEST_CASE("Localizes of many keys: every key comes once, with its value, and ran
 
 TEST_CASE("Localizes of many keys where there is no room for all: the first ones come, the others fail") {
   constexpr std::uint64_t kKeys = 900;
-  constexpr std::uint64_t kRoom = 441;  // 300 for the own keys, and a run and a part of one
+  constexpr std::uint64_t kRoom = 441;  // 300 for the own keys, one run, and a part of a run
   RandomEngine random(1, 1);
   MovingKeys keys(kKeys, kRoom);
   keys.write_values();
@@ -173,7 +174,7 @@ TEST_CASE("Localizes of many keys where there is no room for all: the first ones
     REQUIRE(operation.failure != nullptr);
     CHECK(operation.failure->kind == KeyFailure::Kind::out_of_memory);
     CHECK(keys.table(0).store().keys_here() == kRoom);
-    // The keys that were not refused are the first ones that were not local.
+    // The keys that were not refused are the first remote ones.
     std::uint64_t last_here = 0;
     keys.table(0).store().for_each_here([&](Key key) { last_here = std::max(last_here, key.value()); });
     const HomeMap& homes = keys.table(0).definition().homes;
@@ -182,7 +183,7 @@ TEST_CASE("Localizes of many keys where there is no room for all: the first ones
         CHECK(key > kRoom - 300);
     }
     keys.check_quiet();
-    // And what had been set aside for the others is free again.
+    // The memory that was set aside for the other keys is free again.
     OperationState& back = keys.localize(1, wanted);
     keys.end_turn(1);
     keys.deliver(random);
@@ -203,7 +204,7 @@ TEST_CASE("The first messages of a localize of many keys leave while the others 
   keys.deliver(random);
   CHECK(operation.done());
 
-  // As many keys as usual: one message for each rank.
+  // Few keys: one message for each rank.
   MovingKeys few(900);
   few.localize(0, std::span(wanted).first(900));
   CHECK(few.packets_in_flight() == 0);

@@ -1,4 +1,4 @@
-// How old copies were when workers read them, and how many there were.
+// How stale replicas were when workers read them, and how many there were.
 #include "test/support/catch.hpp"
 #include "test/unit/replicating_ranks.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Key kKey(3);
 
-// Rank 1 holds a copy of a key that rank 0 owns and wants, too.
+// Rank 1 holds a replica of a key that rank 0 owns and wants, too.
 void give_copy(ReplicatingRanks& ranks) {
   for (const std::size_t rank : {0, 1}) ranks.want(rank, std::span(&kKey, 1));
   ranks.round(0);
@@ -30,7 +30,7 @@ TEST_CASE("A read of a copy is as stale as the next renewal finds, and as old as
     reads.note({TableId(0), kKey, ranks.copies(1).replica(kKey).refreshed + later});
   };
   const TableCounters& counters = ranks.table(1).counters();
-  // Nothing has changed since: the copy is not stale.
+  // The main copy has not changed since: the replica is not stale.
   read(std::chrono::milliseconds(5));
   ranks.round(0);
   ranks.round(1);
@@ -38,7 +38,7 @@ TEST_CASE("A read of a copy is as stale as the next renewal finds, and as old as
   CHECK(counters.read_samples == 1);
   CHECK(counters.stale_nanoseconds == 5'000'000);
   CHECK(counters.stale_versions == 0);
-  // Three pushes to the main copy, and two reads before the copy shows them: with the first, three reads.
+  // Three pushes to the main copy, and two reads before the replica shows them; with the first, three reads.
   for (int i = 0; i < 3; ++i) REQUIRE(ranks.push(0, kKey, 1));
   read(std::chrono::milliseconds(7));
   read(std::chrono::milliseconds(9));
@@ -50,7 +50,7 @@ TEST_CASE("A read of a copy is as stale as the next renewal finds, and as old as
   CHECK(counters.stale_max_nanoseconds == 9'000'000);
   CHECK(counters.stale_versions == 9);
   CHECK(counters.stale_versions_max == 3);
-  // One that is read after that has missed nothing yet.
+  // A replica that is read afterwards has not missed a change yet.
   read(std::chrono::milliseconds(1));
   ranks.round(1);
   CHECK(counters.read_samples == 4);

@@ -1,4 +1,4 @@
-// Which records are sent while domains come to want keys, change copies, and cease to want them.
+// The records that are sent when domains want keys, change replicas, and stop wanting keys.
 #include <ctime>
 #include <vector>
 
@@ -15,7 +15,8 @@ namespace {
 constexpr Key kKey(0);
 constexpr std::uint64_t kFew = 8;
 
-// Rank after rank begins or ceases to want the key; each time its round, and all that follows from it.
+// The ranks begin or stop wanting the key one after the other. Each runs a round, and all its messages are
+// delivered.
 class Wants {
  public:
   void begin(std::size_t rank) { change(rank, true); }
@@ -61,7 +62,7 @@ TEST_CASE("records of replication: a key that one domain wants after the other m
   wants.begin(2);
   CHECK(wants.ranks.role(2, kKey) == Role::owner);
   wants.end(2);
-  // An ON is forwarded by the home; where the home owns the key, it instructs no other rank.
+  // The home forwards an ON. If the home owns the key, it instructs no other rank.
   CHECK(wants.ranks.take_records() == Records{{FrameKind::on, 3},
                                               {FrameKind::offer, 2},
                                               {FrameKind::localize, 2},
@@ -144,7 +145,7 @@ TEST_CASE(
   }
   ranks.deliver_all();
   CHECK(ranks.take_records().empty());
-  // To visit a hundred million copies takes longer.
+  // Visiting a hundred million replicas would take longer.
   CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.5);
 
   for (const std::uint64_t changed : {std::uint64_t{1}, std::uint64_t{777}, kKeys}) {
@@ -152,7 +153,7 @@ TEST_CASE(
     ranks.round(1);
     ranks.deliver_all();
     CHECK(take_records_but_credits(ranks) == Records{{FrameKind::delta, changed}});
-    // The owner's side of the round, which acknowledges.
+    // The owner's round, which acknowledges.
     ranks.round(0);
     ranks.deliver_all();
     CHECK(take_records_but_credits(ranks) == Records{{FrameKind::refresh, changed}});
@@ -166,7 +167,7 @@ TEST_CASE(
 }
 
 TEST_CASE("records of replication: after the last want all is as before, however often") {
-  // Copies have no more room than the keys need: what is not released is lacking the next time.
+  // Replicas get only the memory that the keys need: memory that is not released is missing the next time.
   constexpr std::uint64_t kKeys = 2000;
   ReplicatingRanks ranks(3, kKeys, kKeys);
   const std::vector<Key> keys = first_keys(kKeys);
@@ -183,7 +184,7 @@ TEST_CASE("records of replication: after the last want all is as before, however
       for (std::size_t rank = 0; rank < 3; ++rank) CHECK(ranks.push(rank, key, 1));
     }
     pushed += 3;
-    // Owners serve until their own want ends last: the keys stay where they are.
+    // Owners end their want last: the keys stay there.
     for (const std::size_t rank : {1, 2, 0}) {
       ranks.unwant(rank, keys);
       ranks.round(rank);
@@ -214,7 +215,7 @@ TEST_CASE("records of replication: after the last want all is as before, however
 TEST_CASE("A message about copies from the rank's own domain is refused, one key or a run") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks{2, kFew, 2 * kFew};
-  // Once another rank has had a copy, slots can be marked: runs of ON are handled as such.
+  // Once another rank has had a replica, slots can be marked: runs of ON are handled with that.
   ranks.want(1, first_keys(1));
   ranks.round(1);
   ranks.deliver_all();

@@ -1,5 +1,5 @@
-// Rules of replication in the orders of messages in which they matter: one step more than what random runs
-// meet often. *Rule n* is that of docs/model/replication.md.
+// Rules of replication, with the orders of messages for which they matter: each goes one step beyond what
+// random runs often reach. *Rule n* refers to docs/model/replication.md.
 #include <span>
 
 #include "test/support/catch.hpp"
@@ -26,7 +26,7 @@ void unwant(ReplicatingRanks& ranks, std::size_t rank) {
   ranks.round(rank);
 }
 
-// Rank 0 owns the key and wants it; the others have copies.
+// Rank 0 owns the key and wants it; the other ranks get replicas.
 void give_copies(ReplicatingRanks& ranks, std::size_t count) {
   for (std::size_t rank = 0; rank < count; ++rank) {
     want(ranks, rank);
@@ -35,8 +35,8 @@ void give_copies(ReplicatingRanks& ranks, std::size_t count) {
   }
 }
 
-// A REFRESH to the rank, of the value 1, that stays on its way while the rank gives its copy back; after that
-// the main copy, which no domain copies any more, becomes 3.
+// A REFRESH with the value 1 is in flight to the rank while the rank releases its replica. Then the main
+// copy, which has no replicas any more, becomes 3.
 void leave_refresh_behind(ReplicatingRanks& ranks, std::size_t to) {
   REQUIRE(ranks.push(0, kKey, 1));
   ranks.round(0);
@@ -48,7 +48,7 @@ void leave_refresh_behind(ReplicatingRanks& ranks, std::size_t to) {
   REQUIRE(ranks.push(0, kKey, 2));
 }
 
-// The rank wants the key again, and what was left behind comes before the answer to its ON.
+// The rank wants the key again, and the old REFRESH arrives before the answer to its ON.
 void want_after_old_refresh(ReplicatingRanks& ranks, std::size_t rank) {
   want(ranks, rank);
   REQUIRE(ranks.role(rank, kKey) == Role::awaiting);
@@ -78,7 +78,7 @@ TEST_CASE("rules of replication: an owner that stays as the first copy raises th
   want(ranks, 2);
   ranks.deliver_all();
   leave_refresh_behind(ranks, 2);
-  // Rank 1 wants the key, too; else it would offer it to its only member.
+  // Rank 1 wants the key, too; otherwise it would offer the key to its only holder.
   ranks.localize(1, kKey);
   want(ranks, 1);
   ranks.deliver_all();
@@ -94,7 +94,7 @@ TEST_CASE("rules of replication: a lease that something waits for raises the ver
   give_copies(ranks, 2);
   REQUIRE(ranks.lease(0, kKey));
   ranks.leased(0, kKey) = 7;
-  // ON changes nothing itself.
+  // ON itself does not change the value.
   want(ranks, 2);
   ranks.deliver_all();
   REQUIRE(ranks.role(2, kKey) == Role::awaiting);
@@ -123,7 +123,7 @@ TEST_CASE("rules of replication: what an upgraded copy brings goes to all other 
   give_copies(ranks, 3);
   REQUIRE(ranks.push(1, kKey, 5));
   ranks.localize(1, kKey);
-  // Also what is pushed while the key is on its way.
+  // Also pushes while the key is in flight.
   REQUIRE(ranks.role(1, kKey) == Role::upgrading);
   REQUIRE(ranks.push(1, kKey, 6));
   ranks.deliver_all();
@@ -145,7 +145,7 @@ TEST_CASE("rules of replication: while a copy is awaited, an older REFRESH repla
     ranks.round(0);
     if (update == 1) ranks.hold_packets(0, 1, kFree);
   }
-  // The second REFRESH, the first one, SNAPSHOT.
+  // The second REFRESH, the first REFRESH, SNAPSHOT.
   ranks.deliver_all();
   ranks.release_packets(0, 1, kFree, 1);
   ranks.deliver_all();
@@ -167,7 +167,7 @@ TEST_CASE("rules of replication: an upgraded copy is no longer marked") {
   REQUIRE(ranks.role(0, kKey) == Role::absent);
   REQUIRE(ranks.role(1, kKey) == Role::owner);
   CHECK(ranks.value(1, kKey) == 5);
-  // Its slot may be released at any time now.
+  // From now on its slot may be released.
   CHECK_FALSE(ranks.copies(1).keys().any_marked());
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("rules of replication: a sync misses no change of a key that leaves it
   ranks.localize(1, kKey);
   ranks.deliver_from(1, 0);
   REQUIRE(ranks.role(0, kKey) == Role::replica);
-  // TRANSFER is on its way when both ranks answer: the next owner has nothing to send yet.
+  // TRANSFER is in flight when both ranks answer: the next owner has nothing to send yet.
   ranks.hold_packets(0, 1, kFree);
   ranks.sync(2);
   ranks.deliver_all();

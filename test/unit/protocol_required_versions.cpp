@@ -24,10 +24,10 @@ struct Requirements {
   RequiredVersions versions{count};
 
   void raise(std::uint64_t key, std::uint64_t version, TableId table = kTable) {
-    progress_role.assert_held();  // The test is the engine too.
+    progress_role.assert_held();  // the test also acts as the engine
     versions.raise(table, Key(key), Version(version));
   }
-  // 0: none is required.
+  // 0: no version is required
   std::uint64_t find(std::uint64_t key, TableId table = kTable) const {
     return versions.find(table, Key(key)).value_or(Version(0)).value();
   }
@@ -40,7 +40,7 @@ TEST_CASE("A count is clear when nothing is unanswered, required or closed, also
   for (const bool closed : {false, true}) {
     UnansweredCount count;
     if (closed) count.close();
-    // The counters pass 2^32 several times, at places that differ from turn to turn.
+    // The counters pass 2^32 several times, at values that differ from turn to turn.
     for (std::uint32_t turn = 0; turn < 50; ++turn) {
       for (const std::uint32_t total : {std::uint32_t{0}, std::uint32_t{1}, kMax - turn, kMax}) {
         count.add(total);
@@ -139,7 +139,7 @@ TEST_CASE(
   }
   CHECK(std::ranges::all_of(asked, [](int times) { return times == 1; }));
   CHECK(required.versions.size() == (kKeys + 2) / 3);
-  // A second round meets those that are left, once each.
+  // A second round visits the remaining keys once each.
   for (std::size_t left = required.versions.size(); left > 0; --left) required.versions.sweep(1, is_over);
   for (std::uint64_t key = 0; key < kKeys; ++key) REQUIRE(asked[key] == (key % 3 == 0 ? 2 : 1));
   required.versions.sweep(kKeys, [](TableId, Key, Version) { return true; });
@@ -152,7 +152,8 @@ TEST_CASE("What a sweep has found does not end a requirement that is raised mean
   Requirements required;
   for (const std::uint64_t version : {5, 6}) {
     required.raise(1, 5);
-    // The key was absent when the sweep asked, and has a copy when the answer comes; of the same version too.
+    // The key was absent when the sweep asked, and has a replica when the answer arrives, possibly of the
+    // same version.
     required.versions.sweep(1, [&](TableId, Key, Version) {
       required.raise(1, version);
       return true;
@@ -162,7 +163,7 @@ TEST_CASE("What a sweep has found does not end a requirement that is raised mean
     required.versions.sweep(1, [](TableId, Key, Version) { return true; });
     CHECK(required.count.is_clear());
   }
-  // It has gone and come again meanwhile.
+  // Meanwhile the replica was removed and made again.
   required.raise(2, 4);
   required.versions.sweep(1, [&](TableId, Key, Version) {
     required.versions.found_absent(kTable, Key(2));

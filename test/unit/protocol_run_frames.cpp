@@ -1,4 +1,4 @@
-// Runs of operations and their answers as they travel, and those that no rank would send.
+// Runs of operations and their answers on the wire, and invalid ones that no rank sends.
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -29,11 +29,11 @@ std::vector<Key> keys_of(std::initializer_list<std::uint64_t> numbers) {
   return keys;
 }
 
-// A frame with a header's fields and the numbers behind it, handled by rank 0.
+// A frame with these header fields, followed by the numbers; rank 0 handles it.
 void handle(WaitingRanks& ranks, const FrameHeader& header, const std::vector<std::uint64_t>& numbers,
             Rank from = Rank(1)) {
   const std::size_t bytes = numbers.size() * sizeof(std::uint64_t);
-  // Of exactly this size, so that a sanitizer notices what is read beyond.
+  // Memory of exactly this size, so that a sanitizer detects reads beyond it.
   const std::unique_ptr<std::byte[]> packet(new std::byte[sizeof header + bytes]);
   std::memcpy(packet.get(), &header, sizeof header);
   if (bytes > 0) std::memcpy(packet.get() + sizeof header, numbers.data(), bytes);
@@ -73,7 +73,7 @@ TEST_CASE("Operations on many keys send one frame to each destination, and read 
   ranks.submit(2, OperationKind::pull, keys, &read);
   ranks.deliver_all();
   CHECK(read == values);
-  // Pushes of a scale do not mix; whole numbers have none.
+  // Pushes with different scales are not mixed; integers have no scale.
   Numbers ones(keys.size(), 1);
   ranks.submit(1, OperationKind::push, keys, &ones);
   ranks.deliver_all();
@@ -86,7 +86,7 @@ TEST_CASE("A run says where it was routed by its home, and keys that are not the
   WaitingRanks ranks;
   ranks.submit(2, OperationKind::localize, keys_of({0, 1, 2, 5}));
   ranks.deliver_all();
-  // Key 5 has left rank 1, which is its home; rank 0 is home of the others and has a location of none.
+  // Key 5 has left rank 1, its home; rank 0 is the home of the other keys and has no cached location.
   Numbers updates{1, 2, 3, 4, 5, 6};
   OperationState& push = ranks.submit(0, OperationKind::push, keys_of({0, 4, 1, 5, 2, 6}), &updates);
   std::vector<FrameHeader> to_owner;
@@ -156,7 +156,7 @@ TEST_CASE("The number of a run's last item may be the largest, and a scale any n
   WaitingRanks ranks;
   FrameHeader header = run_header(FrameKind::push_run, 1, 16);
   header.domain = std::numeric_limits<std::int32_t>::max();
-  header.origin = -1;  // the bits of no number
+  header.origin = -1;  // not the bits of a number
   CHECK_NOTHROW(handle(ranks, header, {1, 41}));
   std::int64_t value = -1;
   REQUIRE(ranks.table(0).read(Key(1), reinterpret_cast<std::byte*>(&value)));
@@ -170,7 +170,7 @@ TEST_CASE("Answers to runs that do not fit their operation are refused") {
     WaitingRanks ranks;
     Numbers rows(5, 7);
     OperationState& operation = ranks.submit(0, kind, keys_of({4, 8, 5, 0, 6}), &rows);
-    REQUIRE(operation.remaining == 4);  // Key 0 is here, and not in the order of routes.
+    REQUIRE(operation.remaining == 4);  // Key 0 is local, and not in the order of routes.
     FrameHeader right = run_header(answer, 3, pull ? 8 : 0);
     right.domain = 1;
     right.operation = operation.number;
@@ -208,7 +208,7 @@ TEST_CASE("Answers to runs that do not fit their operation are refused") {
     for (const std::uint64_t number : {operation.number + 1, operation.number + (std::uint64_t{1} << 32U),
                                        operation.number + 1'000'000, ~std::uint64_t{0}})
       refuse([&](FrameHeader& header, auto&) { header.operation = number; });
-    // The right one, twice.
+    // The correct answer, twice.
     handle(ranks, right, values);
     CHECK(operation.remaining == 1);
     CHECK_THROWS_AS(handle(ranks, right, values), ProtocolError);
@@ -226,7 +226,7 @@ TEST_CASE("Answers to runs that do not fit their operation are refused") {
 
 TEST_CASE("An answer names no key that waits for a route or has been executed") {
   WaitingRanks ranks;
-  // Key 4 follows the operation before, alone, and key 0 is here: neither is in the order of routes.
+  // Key 4 waits for the previous operation, and key 0 is local: neither is in the order of routes.
   ranks.submit(0, OperationKind::pull, keys_of({4}));
   Numbers rows;
   OperationState& operation = ranks.submit(0, OperationKind::pull, keys_of({4, 0, 5, 6}), &rows);
@@ -235,7 +235,7 @@ TEST_CASE("An answer names no key that waits for a route or has been executed") 
   header.operation = operation.number;
   CHECK_THROWS_AS(handle(ranks, header, {1, 2, 3}), ProtocolError);
   CHECK(rows == Numbers{-1, 0, -1, -1});
-  // A detached pull takes its answer, and writes nothing.
+  // A detached pull accepts its answer, and writes no values.
   operation.destination = nullptr;
   ranks.deliver_all();
   CHECK(operation.done());

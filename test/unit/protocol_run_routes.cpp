@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kKeys = WaitingRanks::kKeys;
 
-// On rank 1, keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 none; 4 is leased, 5 has gone to
-// rank 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to its home, 10 one to rank 0, 11
+// On rank 1: keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 has none; 4 is leased, 5 has moved
+// to rank 0 and 6 to rank 2, 7 has never moved; 8 is arriving, 9 has a hint to its home, 10 one to rank 0, 11
 // none.
 class RoutingRanks {
  public:
@@ -52,7 +52,7 @@ Positions items_of(const OperationState& operation, const RunRoutes::Bucket& buc
   return items;
 }
 
-// Of the items from `first` on.
+// Indices of the items from `first` on.
 void choose(RunRoutes& routes, OperationState& operation, std::size_t first = 0) {
   progress_role.assert_held();
   const std::span items = std::span(operation.items).subspan(first);
@@ -77,7 +77,8 @@ TEST_CASE("Keys are sorted by destination and way, in their order; what is not p
     bool by_home;
     Positions items;
   };
-  // In the order of first use. Ways differ: an operation that the home has routed, and one sent to a hint.
+  // In the order of first use. An operation that the home has routed and one sent to a hint use different
+  // routes.
   const std::vector<Expected> expected{
       {2, false, {0, 4, 9, 13}}, {0, true, {2, 12}}, {0, false, {3, 6, 14}}, {2, true, {7}}};
   REQUIRE(routes.buckets().size() == expected.size());
@@ -93,7 +94,7 @@ TEST_CASE("Keys are sorted by destination and way, in their order; what is not p
     end = bucket.end;
   }
   CHECK(others_of(routes) == Positions{1, 5, 8, 10, 11});
-  // Only a cached location is an entry that later operations follow.
+  // Only a cached location becomes an entry that later operations follow.
   for (std::size_t i = 0; i < operation.items.size(); ++i) {
     const std::uint64_t key = operation.items[i].key.value();
     CHECK(operation.items[i].by_entry == (key == 2 || key == 10));
@@ -161,7 +162,7 @@ TEST_CASE(
   const std::vector<std::uint64_t> all = {3, 10, 3, 11, 7, 0, 3, 10, 5, 3};
   OperationState& operation = ranks.operation(std::vector<std::uint64_t>(all.begin(), all.begin() + 2));
   choose(routes, operation);
-  // One destination so far: positions are those of the items.
+  // Only one destination until now: positions equal those of the items.
   CHECK_FALSE(operation.reordered);
   std::vector<bool> seen(all.size(), false);
   const auto visit = [&] {
@@ -184,7 +185,7 @@ TEST_CASE(
     CHECK(operation.reordered);
   }
   CHECK(std::ranges::all_of(seen, [](bool item) { return item; }));
-  // What was routed before keeps its positions.
+  // Items that were routed before keep their positions.
   CHECK(operation.item_with(0) == &operation.items[0]);
   CHECK(operation.item_with(1) == &operation.items[1]);
 }

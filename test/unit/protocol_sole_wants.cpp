@@ -28,7 +28,7 @@ TEST_CASE("Keys of long ago do not count") {
   SoleWants wants;
   wants.count_alone(1'000'000'000);
   CHECK(wants.likely());
-  // A quarter of those that are remembered, and of what that makes forgotten.
+  // A quarter of the counts in memory, and of those that this makes forgotten.
   int shared = 0;
   for (; wants.likely(); ++shared) wants.count_shared();
   CHECK(shared > 1000);

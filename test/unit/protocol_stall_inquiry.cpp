@@ -69,7 +69,7 @@ class InquiringRanks {
     rank(number).end_turn();
     return question;
   }
-  // Delivers what waits between two ranks.
+  // Delivers the waiting packets from one rank to another.
   void deliver(std::int32_t from, std::int32_t to) {
     for (bool more = true; more;) {
       more = false;
@@ -126,7 +126,7 @@ TEST_CASE("An inquiry finds a key on its way, by its home, and what is queued fo
   ranks.deliver(2, 0);
   CHECK(question.finished);
   CHECK(question.silent.empty());
-  // The worker that localizes it asks, too: its own rank answers without a message.
+  // The worker that localizes the key asks, too: its own rank answers without a message.
   const StallQuestion& own = ranks.ask(2);
   REQUIRE(own.keys.size() == 2);
   CHECK(own.further_keys == 0);
@@ -145,7 +145,7 @@ TEST_CASE("What a rank waits for until it is synced names the key that is on its
   CHECK(arriving.peer == 1);
   ranks.deliver(1, 2);
   CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
-  // Leased, with something that waits for it.
+  // Leased, with an operation that waits for it.
   REQUIRE(ranks.rank(2).registry().tables()[0]->store().grant_lease(kKey));
   CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   ranks.submit(0, OperationKind::pull);
@@ -161,7 +161,7 @@ TEST_CASE("An inquiry finds the rank that has the value of a key that others hav
   TableShard& table = *ranks.rank(1).registry().tables()[0];
   REQUIRE(table.store().grant_lease(kKey));
   ranks.submit(0, OperationKind::localize);
-  ranks.deliver(0, 1);  // The lease holds the home's order up.
+  ranks.deliver(0, 1);  // The lease delays the home's order.
   const StallQuestion& first = ranks.ask(0);
   ranks.deliver(0, 1);
   ranks.deliver(1, 0);
@@ -176,7 +176,7 @@ TEST_CASE("An inquiry finds the rank that has the value of a key that others hav
   REQUIRE(first.keys[0].at_owner);
   CHECK(first.keys[0].at_owner->leased);
   CHECK(first.keys[0].at_owner->instructed);
-  // One more asks for it: the order to transfer it waits on rank 0.
+  // Another rank requests it: the order to transfer it waits on rank 0.
   ranks.submit(2, OperationKind::localize);
   ranks.deliver(2, 1);
   ranks.deliver(1, 0);
@@ -202,7 +202,7 @@ TEST_CASE("A key that is answered already is not asked about, whatever its entry
   ranks.deliver(0, 2);
   ranks.deliver(2, 0);
   REQUIRE(first.remaining == 1);
-  // The entry is used again by a later operation, which is held.
+  // A later operation, which is held, reuses the entry.
   OperationState& later = ranks.worker(0).acquire();
   UnansweredKey* const entry = first.items[1].entry;
   REQUIRE(entry != nullptr);

@@ -14,7 +14,7 @@ namespace {
 
 using Time = ProtocolModule::Clock::time_point;
 
-// Ranks of which one has requested a stop.
+// Ranks, one of which has requested a stop.
 class StoppingRanks : public test::WaitingRanks {
  public:
   StoppingRanks() LAPSE_REQUIRES(progress_role) {
@@ -24,7 +24,7 @@ class StoppingRanks : public test::WaitingRanks {
     deliver_all();
   }
   StopRequests& requests(std::size_t rank) { return protocol(rank).stop_requests(); }
-  // When the rank's deadline comes: its sign reaches the others. Returns whether they have learned of work.
+  // Handles the rank's deadline: its sign reaches the others. Returns whether they have learned of work.
   bool sign(std::size_t rank) LAPSE_REQUIRES(progress_role) {
     const Time before = requests(2).last_work();
     requests(rank).handle_deadline(*requests(rank).next_deadline());
@@ -77,7 +77,7 @@ TEST_CASE("ranks learn that values come to one whose workers wait, or have retur
   CHECK_FALSE(ranks.sign(1));
   ranks.worker(1).set_activity(WorkerActivity::returned);
   CHECK_FALSE(ranks.sign(1));
-  // Two keys come, of which one is still on its way.
+  // Two keys are requested. One has arrived, the other is in flight.
   OperationState& first = ranks.submit(1, OperationKind::localize, {Key(0)});
   ranks.deliver_all();
   REQUIRE(first.done());
@@ -88,7 +88,7 @@ TEST_CASE("ranks learn that values come to one whose workers wait, or have retur
   CHECK_FALSE(ranks.sign(1));
   ranks.submit(1, OperationKind::pull, {Key(2)}, &row);
   ranks.deliver_all();
-  CHECK_FALSE(ranks.sign(1));  // It is idle, as at the end of the phase.
+  CHECK_FALSE(ranks.sign(1));  // It is idle, like at the end of the phase.
 }
 
 TEST_CASE(
@@ -102,11 +102,11 @@ TEST_CASE(
   for (std::size_t rank = 0; rank < 3; ++rank) ranks.worker(rank).set_activity(WorkerActivity::operations);
   signs(true, true);
   signs(false, false);
-  // The key's home receives the localize, and nothing else.
+  // Only the key's home receives a message, the localize.
   ranks.submit(1, OperationKind::localize, {Key(0)});
   ranks.deliver_all();
   signs(true, true);
-  // Then its owner as well, by the home.
+  // Then the home forwards it to the owner.
   ranks.submit(2, OperationKind::localize, {Key(0)});
   ranks.deliver_all();
   signs(true, true);

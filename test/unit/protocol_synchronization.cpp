@@ -1,4 +1,4 @@
-// What a sync counts: changes before and behind a cut, and REFRESHes before and behind an answer.
+// What a sync counts: changes before and after a cut, and REFRESHes before and after an answer.
 #include "lapse/protocol/table/refresh_counts.hpp"
 #include "lapse/protocol/table/replica_table.hpp"
 #include "test/support/catch.hpp"
@@ -54,7 +54,7 @@ TEST_CASE("A cut waits for what was marked before it, and not for what is marked
   records->cut();
   records->expect(replica, Unanswered::nothing);
   CHECK(records->waits_for_cut());
-  // The next DELTA carries it; changes go on meanwhile.
+  // The next DELTA carries it; changes continue meanwhile.
   records->expect(replica, Unanswered::delta);
   CHECK_FALSE(replica.marked);
   records->mark(replica);

@@ -1,4 +1,4 @@
-// Syncs of a rank whose copies wait for something at the owner.
+// Syncs of a rank whose replicas wait for an event at the owner.
 #include <vector>
 
 #include "test/support/catch.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr Key kKey(3);
 
-// Rank 0 owns the key, the others have replicas of it.
+// Rank 0 owns the key, the other ranks have replicas of it.
 class OwnerAndHolders {
  public:
   explicit OwnerAndHolders(std::int32_t count = 2) : ranks(count, 8, 16) {
@@ -24,7 +24,7 @@ class OwnerAndHolders {
     REQUIRE(ranks.role(1, kKey) == Role::replica);
   }
 
-  // The worker of rank 1 waits for a sync; true when all that is sent until then ends it.
+  // The worker of rank 1 begins to wait for a sync. Returns whether all messages sent until then end it.
   bool sync() {
     ranks.sync(1);
     ranks.deliver_all();
@@ -41,7 +41,7 @@ TEST_CASE("sync: the end of a lease answers a sync that waits for it, without a 
   REQUIRE(both.ranks.push(0, kKey, 5));
   REQUIRE(both.ranks.lease(0, kKey));
   CHECK_FALSE(both.sync());
-  // In memory no turn of the engine would follow.
+  // After a release in memory, no turn of the engine would follow.
   if (!both.ranks.table(0).store().release_lease(kKey)) both.ranks.release(0, kKey);
   both.ranks.deliver_all();
   CHECK(both.ranks.synced(1));
@@ -64,7 +64,8 @@ TEST_CASE("sync: a change that another rank forwards is acknowledged without a t
   three.ranks.localize(2, kKey);
   three.ranks.deliver_all();
   REQUIRE(three.ranks.role(2, kKey) == Role::owner);
-  // Rank 1 has not heard of the new owner: its DELTA comes there by rank 0, after the question of the sync.
+  // Rank 1 has not learned of the new owner: rank 0 forwards its DELTA, which arrives after the question of
+  // the sync.
   REQUIRE(three.ranks.push(1, kKey, 5));
   CHECK(three.sync());
   CHECK(three.ranks.value(2, kKey) == 5);

@@ -14,9 +14,9 @@ using namespace lapse;
 
 namespace {
 
-constexpr FrameKind kTask{static_cast<std::uint16_t>(0)};  // a number that no module of a rank takes
+constexpr FrameKind kTask{static_cast<std::uint16_t>(0)};  // a number that no module of a rank uses
 
-// Work that spreads: each frame is a task that may send further ones, at once or later.
+// Work that spreads: each frame is a task that may send further tasks, at once or later.
 class Spreading final : public test::ModuleStandIn {
  public:
   Spreading(Outbox& outbox, RandomEngine& random, std::int32_t ranks)
@@ -31,7 +31,7 @@ class Spreading final : public test::ModuleStandIn {
   }
 
   bool has_work() const { return kept_ > 0 || dirty_; }
-  // One kept task, or, without one, what keeps the rank from being synced.
+  // Handles one kept task, or, if there is none, the reason why the rank is not synced.
   void work() {
     if (kept_ == 0) {
       dirty_ = false;
@@ -69,8 +69,8 @@ struct RankUnderTest {
   QuiescenceRequest request;
 };
 
-// Several detections one after the other, as inside of a phase. Ranks ask for each at moments of their own;
-// before that, and until no task is left, tasks spread.
+// Several successive detections, like within a phase. Ranks ask for each at different times; before that, and
+// until no task is left, tasks spread.
 void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
   RandomEngine random(seed);
   LoopbackNetwork network(ranks, seed % 2 == 0);
@@ -123,7 +123,7 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
           break;
       }
       if (!completed_somewhere()) continue;
-      // From now on there is nothing that could begin anew.
+      // From now on no new work can begin.
       for (const auto& other : all) REQUIRE(other->spreading.idle(level));
       for (const auto& choice : network.deliverable()) {
         network.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
@@ -137,7 +137,7 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
       }
     }
     for (const bool one : asked) REQUIRE(one);
-    // What is not part of the level asked for goes on.
+    // Work that is not part of the requested level continues.
     for (auto& rank : all) {
       while (rank->spreading.has_work()) rank->spreading.work();
     }

@@ -1,4 +1,4 @@
-// Detections within a phase: ranks without workers, modules that have to be urged, failures.
+// Detections within a phase: ranks without workers, modules that must be urged, failures.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -16,11 +16,11 @@ using namespace lapse;
 
 namespace {
 
-constexpr FrameKind kDelta{static_cast<std::uint16_t>(0)};  // a number that no module of a rank takes
+constexpr FrameKind kDelta{static_cast<std::uint16_t>(0)};  // a number that no module of a rank uses
 constexpr std::uint16_t kAcknowledges = 1;                  // a flag of it
 
-// Has copies of values of the next rank. What was written to them is sent only when the module is urged, as
-// if its deadline were far away; it is synced again once the next rank has acknowledged.
+// Has replicas of values of the next rank. Changes to them are sent only when the module is urged, as if its
+// deadline were far away. It is synced again once the next rank has acknowledged.
 class LazyCopies final : public test::ModuleStandIn {
  public:
   LazyCopies(Outbox& outbox, Rank next)
@@ -52,7 +52,7 @@ class LazyCopies final : public test::ModuleStandIn {
   }
 
   void write() { ++written_; }
-  // So many deltas that arrive make this rank's own copies differ.
+  // The given number of arriving deltas make this rank's own replicas differ.
   void pass_on(int deltas) { passes_on_ = deltas; }
   void disobey() { obeys_ = false; }
   int urged() const { return urged_; }
@@ -101,13 +101,13 @@ struct PhaseRank {
   LazyCopies copies;
   QuiescenceRequest request;
   bool has_workers;
-  bool asked = false;  // for the detection that comes next
+  bool asked = false;  // for the next detection
   bool ended = false;
 };
 
 class PhaseRanks {
  public:
-  // One rank for each digit: with workers or, where the digit is 0, without.
+  // One rank for each digit: with workers, or without if the digit is 0.
   PhaseRanks(const std::string& workers, std::uint64_t seed)
       : random_(seed), network_(static_cast<std::int32_t>(workers.size()), seed % 2 == 0) {
     for (std::size_t rank = 0; rank < workers.size(); ++rank)
@@ -119,7 +119,7 @@ class PhaseRanks {
   PhaseRank& operator[](std::size_t rank) { return *all_[rank]; }
   RandomEngine& random() { return random_; }
 
-  // Turns without a message are those of a thread that looks after its rank now and then.
+  // A turn without a message is that of a thread that checks its rank from time to time.
   void deliver_one() {
     const auto choices = network_.deliverable();
     if (choices.empty()) return;
@@ -137,7 +137,8 @@ class PhaseRanks {
       deliver_one();
     }
   }
-  // Every rank that has not asked for the next detection does; in a random order, messages in between.
+  // Every rank that has not asked for the next detection does so, in a random order, with messages in
+  // between.
   template <class Ask>
   void all_ask(Ask&& ask) {
     for (auto& rank : all_) rank->asked = rank->asked && rank->ended;
@@ -181,7 +182,7 @@ TEST_CASE("A detection within a phase urges modules that are not idle, on ranks 
         for (std::size_t rank = 0; count > 1 && rank < count; ++rank) {
           if (ranks.random().below(2) == 0) continue;
           ranks[rank].copies.write();
-          // The next rank's copies then differ, and so on along the ring.
+          // The next rank's replicas then differ, and so on along the ring.
           if (written == 0) ranks[(rank + 1) % count].copies.pass_on(1);
           ++written;
         }
@@ -208,7 +209,7 @@ TEST_CASE("Modules are urged only when every rank waits, and only at the level a
   PhaseRanks ranks("01", 1);
   ranks[0].copies.write();
   end_idle_ranks(ranks);
-  // The other rank works on: nothing urges this one.
+  // The other rank is busy: no rank urges this one.
   for (int turn = 0; turn < 10; ++turn) ranks[0].protocol.end_turn();
   ranks.deliver_all();
   CHECK(ranks[0].copies.urged() == 0);

@@ -48,7 +48,7 @@ TEST_CASE("A key that one operation names has no entry, and then one for all tha
   CHECK(entry->count() == 2);
   CHECK(second.items[1].entry == nullptr);
   REQUIRE(second.joins.size() == 1);
-  CHECK(first.items[1].entry == nullptr);  // The worker writes nothing of an operation that the engine has.
+  CHECK(first.items[1].entry == nullptr);  // The worker does not write to an operation that the engine has.
   worker.take(second);
   CHECK(first.items[1].entry == entry);
   CHECK(first.items[0].entry == nullptr);
@@ -65,7 +65,7 @@ TEST_CASE("A key that one operation names has no entry, and then one for all tha
   CHECK(worker.answer(second, 0));
   CHECK_FALSE(worker.contains(Key(2)));
   CHECK(worker.contains(Key(1)));
-  // Nothing is left of them: the next operation is alone.
+  // No state of them is left: the next operation is alone.
   CHECK(worker.call({Key(2)}).items[0].entry == nullptr);
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("The same key of different tables, and keys that differ in their high 
     worker.take(*operations.back());
   }
   CHECK(worker.total() == 8 * keys.size());
-  // They meet with their own table's only.
+  // They meet only operations on their own table.
   OperationState& second = worker.call(TableId(5), keys);
   REQUIRE(second.joins.size() == keys.size());
   for (const OperationState::Join& join : second.joins) {
@@ -201,7 +201,7 @@ TEST_CASE("An operation may have more keys than it was begun for, and meet other
   worker.finish(first);
   for (std::uint64_t key = 0; key < kKeys; ++key) REQUIRE(worker.contains(Key(key)));
   worker.take(first);
-  // Every other key, twice, and as many others between them.
+  // Every other key, twice, and as many other keys between them.
   OperationState& second = worker.begin(TableId(0), 1);
   std::vector<UnansweredKey*> entries;
   for (int round = 0; round < 2; ++round) {
@@ -254,6 +254,6 @@ TEST_CASE("After an operation of many keys the table is exact for few, and entri
     for (const std::size_t item : {0, 1}) CHECK(worker.answer(few, item));
     worker.release(few);
   }
-  // Entries come in chunks; four rounds need no more than one.
+  // Entries are allocated in chunks; four rounds need no more than one.
   CHECK(entries.size() < many.size() + 64);
 }

@@ -1,4 +1,4 @@
-// How many keys of a worker may be unanswered, and how far their numbers go.
+// How many keys of a worker may be unanswered, and the limit of their numbers.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -43,7 +43,7 @@ TEST_CASE("There is room for as many unanswered keys as can be counted, and for 
   lapse::UnansweredTable& unanswered = worker.unanswered();
   CHECK(unanswered.has_room(lapse::limits::kKeysOfCall));
   OperationState& operation = worker.begin(TableId(0), 1, true);
-  // Items that no question asks for.
+  // Items that are never asked for.
   REQUIRE(unanswered.add_late(lapse::limits::kUnansweredKeys - 3));
   CHECK(worker.total() == lapse::limits::kUnansweredKeys - 3);
   CHECK(unanswered.has_room(3));
@@ -116,7 +116,7 @@ TEST_CASE("Operations that are answered in part keep the numbers of all their it
 }
 
 TEST_CASE("An operation that is answered while numbers begin anew gives its numbers to no other") {
-  // Each operation finds no numbers left, and the one before it may be answered at any time.
+  // Each operation finds no free numbers, and the previous one may be answered at any time.
   WorkerOperations worker({.keys = {.unanswered = 12, .numbers = 12}});
   take(worker, {Key(7)});
   const std::vector<Key> keys = key_range(100, 4);

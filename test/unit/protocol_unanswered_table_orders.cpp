@@ -1,4 +1,4 @@
-// The table of unanswered keys in random orders of calls and answers, and between two threads.
+// The table of unanswered keys with random orders of calls and answers, and between two threads.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -19,13 +19,13 @@ using lapse::test::WorkerOperations;
 
 namespace {
 
-// An operation, and which of its items count: where those of a key go the same way, the last without an entry
-// stands for the others without one.
+// An operation, and which of its items count: if the items of a key take one route, the last one without an
+// entry counts for all without one.
 struct Called {
   OperationState* operation;
   std::vector<bool> counts;
 
-  // Before the engine takes the operation. Returns an item that counts no more.
+  // Called before the engine takes the operation. Returns an item that no longer counts.
   std::optional<std::size_t> add(WorkerOperations& worker, Key key, bool same_way) {
     std::optional<std::size_t> stood;
     const bool alone = worker.add(*operation, key) == nullptr;
@@ -56,7 +56,7 @@ TEST_CASE("The table is exact in any order of operations, takes and answers") {
     return std::pair(static_cast<std::uint32_t>(operation.scale), item.key.value());
   };
   for (int step = 0; step < 40'000; ++step) {
-    // Long phases of growing and of shrinking, over many and over few keys.
+    // Long phases of growing and of shrinking, with many and with few keys.
     const std::uint64_t keys = step % 8000 < 4000 ? 2000 : 12;
     const bool grow = random.below(10) < ((step / 1000) % 2 == 0 ? 5U : 1U);
     const std::uint64_t what = random.below(3);
@@ -123,7 +123,7 @@ TEST_CASE("A worker and an engine thread agree: what was called is contained unt
           in_flight.emplace_back(&operation, item);
         ++taken;
       }
-      // Some stay in flight while more come, unless nothing comes any more.
+      // Some operations stay in flight while more are called, until no more are called.
       const std::size_t keep = random.below(100);
       while (in_flight.size() > keep || (taken == kCalls && !in_flight.empty())) {
         std::swap(in_flight[random.below(in_flight.size())], in_flight.back());
@@ -171,7 +171,7 @@ TEST_CASE("A worker and an engine thread agree: what was called is contained unt
     const bool before = is_open(probe);
     if (worker.contains(probe) ? !before : is_open(probe)) ++kept;
     if (i % 512 == 0) {
-      // Now and then everything is answered: a total of zero is exact.
+      // Sometimes everything is answered: a total of zero is exact.
       while (worker.total() != 0) std::this_thread::yield();
       if (worker.contains(keys[0])) ++kept;
     }

@@ -12,7 +12,7 @@ using lapse::test::WorkerOperations;
 
 TEST_CASE("Where the items of a key go the same way, the last of them stands for all") {
   WorkerOperations worker;
-  // Something else may be unanswered, or nothing: then the items are entered only when they are asked for.
+  // Another operation may be unanswered. If none is, the items are entered only when they are asked for.
   const bool alone = GENERATE(true, false);
   const bool asked = GENERATE(true, false);
   if (!alone) worker.take(worker.call({Key(100)}));
@@ -52,7 +52,7 @@ TEST_CASE("The last item of a key may be answered before the others, which only 
   OperationState& operation = worker.call({Key(5), Key(5)}, true);
   worker.take(operation);
   CHECK(worker.answer(operation, 1));
-  // Nothing depends on whether the key counts as unanswered: all that is left is an answer.
+  // It does not matter whether the key counts as unanswered: only an answer is outstanding.
   const bool counts = worker.contains(Key(5));
   CHECK(worker.total() == 1);
   OperationState& second = worker.call({Key(5)}, true);
@@ -121,7 +121,7 @@ TEST_CASE("The keys of an operation that follow may go another way than those be
   worker.unanswered().part_ways();
   CHECK(worker.contains(Key(1)));
   CHECK_FALSE(worker.contains(Key(2)));
-  // Enough of them to need a larger table.
+  // Enough keys to need a larger table.
   for (std::uint64_t key = 100; key < (grows ? 1100 : 100); ++key)
     CHECK(worker.add(operation, Key(key)) == nullptr);
   UnansweredKey* const entry = worker.add(operation, Key(1));
@@ -130,7 +130,7 @@ TEST_CASE("The keys of an operation that follow may go another way than those be
   REQUIRE(operation.joins.size() == 1);
   CHECK(operation.joins[0].operation == &operation);
   CHECK(operation.joins[0].item == 2);
-  // What has been answered is nothing to keep a way to; keys among those that follow go the same way.
+  // Answered items leave no route to keep; keys that are added later take one route.
   CHECK(worker.add(operation, Key(2)) == nullptr);
   CHECK(worker.add(operation, Key(4)) == nullptr);
   CHECK(worker.add(operation, Key(4)) == nullptr);

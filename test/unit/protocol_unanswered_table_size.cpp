@@ -1,4 +1,4 @@
-// How large the table of unanswered keys is, by what is unanswered now.
+// The size of the table of unanswered keys, as a function of the keys that are unanswered now.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -27,7 +27,7 @@ void answer_all(WorkerOperations& worker, OperationState& operation, bool keeps_
 }  // namespace
 
 TEST_CASE("What was answered leaves the table, however long something else is unanswered") {
-  // Keys that are named again, in operations whose handles are kept, take no further slots.
+  // Keys that are named again, in operations whose handles are kept, use no further slots.
   const bool keeps_handles = GENERATE(false, true);
   const std::uint64_t different_keys = keeps_handles ? 3 : 20'000;
   WorkerOperations worker;
@@ -59,7 +59,7 @@ TEST_CASE("Many operations may be unanswered, and are found as they are answered
   CHECK(worker.unanswered().operations() >= kOperations);
   CHECK(worker.unanswered().operations() <= 2 * kOperations);
   for (std::uint64_t i = 0; i < kOperations; ++i) REQUIRE(worker.contains(Key(i)));
-  // Every other one; then further ones take their places.
+  // Every other operation is answered; then new ones take their slots.
   for (std::uint64_t i = 0; i < kOperations; i += 2) answer_all(worker, *open[i]);
   for (std::uint64_t i = 0; i < kOperations; ++i) REQUIRE(worker.contains(Key(i)) == (i % 2 == 1));
   for (std::uint64_t i = 0; i < 2 * kOperations; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("One large operation does not make those after it dear") {
   worker.take(large);
   CHECK(worker.unanswered().slots() > kMany);
   answer_all(worker, large);
-  // As long as something is unanswered, it takes a while.
+  // While another operation is unanswered, it takes some time.
   for (std::uint64_t i = 0; i < (something_stays ? 200U : 1U); ++i) {
     OperationState& small = worker.call({Key(i)});
     worker.take(small);

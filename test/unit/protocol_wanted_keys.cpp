@@ -41,7 +41,7 @@ TEST_CASE("Counts are right while the table grows and shrinks") {
   std::map<std::uint64_t, std::uint32_t> expected;
   std::vector<Key> held;
   for (int step = 0; step < 4000; ++step) {
-    // Up to thousands of keys, down to few, and so on; neighbours in the array are frequent.
+    // Grows to thousands of keys, shrinks to few, and so on; adjacent entries in the array are frequent.
     const bool grows = step / 500 % 2 == 0;
     std::vector<Key> keys;
     std::vector<Key> changed;
@@ -81,7 +81,7 @@ TEST_CASE("Counts are right while the table grows and shrinks") {
 }
 
 TEST_CASE("A key that wants its entry in a full neighbourhood is found behind the end of the array") {
-  // All keys of one place, and of the last places of the smallest array.
+  // All keys with one position, and with the last positions of the smallest array.
   std::vector<Key> keys;
   for (std::uint64_t key = 0; keys.size() < 20; ++key) {
     if ((mix_bits(key) & 63U) >= 60) keys.emplace_back(key);

@@ -59,9 +59,9 @@ TEST_CASE(
   CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);
   CHECK_THROWS_AS(worker.acquire(), lapse::UsageError);
   worker.answered(*operations[7], 1);
-  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // Its handle is kept.
+  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // its handle is kept
   worker.release(*operations[8]);
-  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // It is unfinished.
+  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // it is unfinished
   worker.answered(*operations[8], 1);
   CHECK_NOTHROW(worker.require_operation());
   CHECK(&worker.acquire() == operations[8]);
@@ -100,7 +100,7 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   worker.release(detached);
   OperationState& again = worker.acquire();
   CHECK(&again == &finished);
-  CHECK(again.serial != serial);  // What names its items from before finds them no more.
+  CHECK(again.serial != serial);  // old references to its items no longer match
   CHECK(again.items.empty());
   CHECK(again.joins.empty());
   CHECK(again.updates == nullptr);
@@ -108,7 +108,7 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   CHECK(again.update_bytes == 0);
   CHECK(again.destination == nullptr);
 
-  // Everything else of the pool goes first; the detached one does not come back before it is answered.
+  // All other operations of the pool are used first; the detached one is not reused before it is answered.
   std::set<OperationState*> seen;
   for (int i = 0; i < 600; ++i) seen.insert(&opened(worker, 1));
   CHECK_FALSE(seen.contains(&detached));

@@ -16,7 +16,7 @@ using lapse::test::contains;
 
 namespace {
 
-// What each rank got from `call`: the strings, joined, or the type and message of the error.
+// What each rank received from `call`: the strings, joined, or the type and message of the error.
 std::vector<std::string> on_all_ranks(
     std::int32_t ranks, const std::function<std::vector<std::string>(Agreement&, std::int32_t)>& call) {
   lapse::ThreadedLoopback network(ranks);

@@ -1,4 +1,4 @@
-// What ranks give each other in collective calls: there and back, and damaged.
+// The contributions of ranks to collective calls: round trips, and damaged data.
 #include "lapse/ps/agreement/archive.hpp"
 
 #include "lapse/core/statistics/counters.hpp"

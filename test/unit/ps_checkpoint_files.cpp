@@ -1,4 +1,4 @@
-// Which ranks write to which file of a checkpoint, and where.
+// Which ranks write to which file of a checkpoint, and at which position.
 #include "lapse/jobs/checkpoint_files.hpp"
 
 #include <array>
@@ -31,7 +31,7 @@ TEST_CASE("Checkpoints have a file of each host, of each rank, or a number of fi
   CHECK(two.files() == 2);
   CHECK(files_of(two, 5) == std::vector<std::uint64_t>{0, 0, 0, 1, 1});
   CHECK(CheckpointFileMap({Kind::number, 1}, kHosts).files() == 1);
-  // More files than ranks cannot be.
+  // There are never more files than ranks.
   CHECK(CheckpointFileMap({Kind::number, 100}, kHosts).files() == 5);
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("Workers are crowded when those that share processors outnumber them")
   const std::vector<RankLoad> bound{{2, "0-1"}, {2, "2-3"}, {3, "4-5"}, {2, "6-7"}};
   CHECK_FALSE(is_crowded(bound, one_host, 0, 2));
   CHECK(is_crowded(bound, one_host, 2, 2));
-  // Processors of other hosts have the same numbers.
+  // Processors of other hosts may have the same numbers.
   CHECK_FALSE(is_crowded(unbound, std::vector<std::int32_t>{0, 0, 1, 1}, 3, 4));
   // A rank without workers serves.
   CHECK(is_crowded(std::vector<RankLoad>{{0, "0"}, {1, "0"}}, std::vector<std::int32_t>{0, 0}, 1, 1));

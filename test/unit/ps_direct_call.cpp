@@ -1,4 +1,4 @@
-// A call on many keys that lets messages in while it waits for a latch.
+// A call on many keys that lets the engine handle messages while it waits for a latch.
 #include "lapse/ps/access/direct_call.hpp"
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class WaitingCall {
     operation = &builder_.state();
   }
 
-  // One step of the engine; whether the call is complete then.
+  // Makes one step of the engine. Returns whether the call is complete then.
   bool handle() {
     call_.handler->handle_submission(call_);
     ranks_.protocol(0).end_turn();
@@ -50,8 +50,8 @@ class WaitingCall {
 TEST_CASE("A key that a call names again after it has waited for a latch keeps its order, though it came") {
   test::WaitingRanks ranks;
   constexpr Key kLatched(0);
-  constexpr Key kMoving(8);  // at home on rank 2
-  // Rank 0 remembers that the key is on rank 1, which it has left.
+  constexpr Key kMoving(8);  // its home is rank 2
+  // Rank 0 has a cached location on rank 1, which the key has left.
   const auto localize = [&](std::size_t rank) { ranks.submit(rank, OperationKind::localize, {kMoving}); };
   localize(1);
   ranks.deliver_all();
@@ -70,7 +70,7 @@ TEST_CASE("A key that a call names again after it has waited for a latch keeps i
   bool is_complete = true;
   REQUIRE(ranks.table(0).store().update(kLatched, [&](std::byte*) { is_complete = call.handle(); }));
   REQUIRE_FALSE(is_complete);
-  // The first set is late; meanwhile another worker of rank 0 gets the key.
+  // The first set is late; meanwhile another worker of rank 0 localizes the key.
   localize(0);
   ranks.deliver_all_but(Rank(0), Rank(1));
   REQUIRE(has_main_copy(ranks.table(0).store().word(kMoving).role()));

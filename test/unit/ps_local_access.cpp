@@ -1,4 +1,4 @@
-// Keys of a call that are local, while some of them wait for earlier operations or for a latch.
+// Local keys of a call, some of which wait for earlier operations or for a latch.
 #include "lapse/ps/access/local_access.hpp"
 
 #include <numeric>
@@ -99,11 +99,11 @@ TEST_CASE("While operations are unanswered, local keys are carried out except th
   CHECK(worker.value(Key(1)) == 1 + 5);
   CHECK(worker.value(Key(4)) == 3);
   for (const std::uint64_t key : {3, 5}) CHECK(worker.value(Key(key)) == 0);
-  // Nothing is left for the engine where no key meets an operation.
+  // If no key meets an operation, nothing is left for the engine.
   Values values(3);
   CHECK(worker.rest(keys_of({4, 1, 0}), worker.pull(values)).empty());
   CHECK(values == Values{3, 6, 0});
-  // A key waits for all operations that name it, and no longer.
+  // A key waits for all operations that name it, and for no others.
   worker.answer(first);
   CHECK(worker.rest(keys_of({3, 5}), worker.push(updates)) == keys_of({3, 5}));
   worker.answer(second);
@@ -136,7 +136,7 @@ TEST_CASE("A key whose latch another thread holds ends the run, unless it is to 
   access.wait_for_latches(false);
   std::vector<Key> left;
   const auto note = [&](const Row& row, const Store::Word*) { left.push_back(row.key); };
-  // The latch of the second key, then that of the last.
+  // First the latch of the second key, then that of the last.
   REQUIRE(worker.table().store().update(Key(1), [&](std::byte*) { access.carry_out_next(10, note); }));
   CHECK(access.meets_latch());
   CHECK(access.next_key() == Key(1));

@@ -74,14 +74,14 @@ TEST_CASE("A layout that does not fit gives every member its share of what there
     CHECK_FALSE(layout.complete);
     CHECK(layout.total_bytes() <= min_bytes + slots_bytes);
     CHECK(layout.parts[1].units == layout.parts[2].units);
-    // Three times as much for the first, but for what is rounded to pages.
+    // Three times as much for the first, except for rounding to pages.
     const std::uint64_t rounding = 3 * SharedTableLayout::unit_alignment(request.unit_bytes);
     CHECK(layout.parts[0].units + rounding >= 3 * layout.parts[1].units);
     CHECK(layout.parts[0].units <= 3 * layout.parts[1].units + rounding);
   }
   const SharedTableLayout half = SharedTableLayout::plan(request, min_bytes + 3'200'000);
   CHECK(half.slots_bytes > 3'200'000 / 10 * 9);
-  // Aligned, they need a little more than their sum.
+  // With alignment, they need slightly more than their sum.
   CHECK(SharedTableLayout::plan(request, min_bytes + 6'500'000).complete);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("Members mark slots for each other, and take the marks of their own") 
   CHECK(take(0) == std::vector{first.first_unit + 1699});
   CHECK(take(1) == std::vector{second.first_unit, second.first_unit + 1299});
   CHECK(take(0).empty());
-  // No mark is in a slot word, an owner or a slot.
+  // No mark overlaps a slot word, an owner or a slot.
   for (std::uint64_t key = 0; key < request.keys; ++key)
     REQUIRE(parts[0].words(request.keys).load(Key(key)).bits() == 0);
   const OwnershipTable owners(parts[1].owners(), Domain(0));
@@ -162,7 +162,7 @@ TEST_CASE("A domain has 32 bits for the numbers of its slots") {
   CHECK(SharedTableLayout::is_possible(request));
   request.units = {std::uint64_t{1} << 31, std::uint64_t{1} << 31};
   CHECK_FALSE(SharedTableLayout::is_possible(request));
-  // Only with what is lost between the parts of members.
+  // Impossible only because of the space lost between the parts of members.
   request.units = {(std::uint64_t{1} << 31) + 1, (std::uint64_t{1} << 31) - 256};
   CHECK_FALSE(SharedTableLayout::is_possible(request));
 }
@@ -239,7 +239,7 @@ TEST_CASE("Members with slots that do not fit have unit numbers of their own for
     store.create(Key(key), [&](std::byte* to) { std::memset(to, static_cast<int>(key % 251), 32); });
     if (!store.is_private(Key(key))) ++shared;
   }
-  CHECK(notices == 1);  // One for the domain.
+  CHECK(notices == 1);  // one notice per domain
   CHECK(shared == layout.parts[0].units + layout.parts[1].units);
   CHECK(shared > 0);
   for (std::uint64_t key = 0; key < request.keys; ++key) {

@@ -1,4 +1,4 @@
-// Why a worker waits, where keys have copies: what ranks answer about keys and about syncs.
+// Why a worker waits for replicated keys: the answers of ranks about keys and about syncs.
 #include <memory>
 #include <vector>
 
@@ -23,7 +23,7 @@ Unsynced kind(const UnsyncedRecord& record) {
   return static_cast<Unsynced>(record.what);
 }
 
-// The text of rank `rank`'s question why its copies are not synced; every rank answers.
+// The report of rank `rank`'s question why its replicas are not synced. Every rank answers.
 std::string sync_text(ReplicatingRanks& ranks, std::size_t rank) LAPSE_REQUIRES(progress_role) {
   WorkerEndpoint& worker = *ranks.protocol(rank).registry().workers()[0];
   StallQuestion& question = worker.stall_question();
@@ -59,11 +59,11 @@ TEST_CASE("A rank that is not synced names the key, and the rank that it waits f
   CHECK(record.peer == 0);
   ranks.deliver_all();
   CHECK(kind(unsynced(ranks, 1)) == Unsynced::nothing);
-  // A change of the copy that was sent; one that cannot be sent yet.
+  // A change of the replica that was sent, and one that cannot be sent yet.
   REQUIRE(ranks.push(1, kKey, 1));
   ranks.round(1);
   CHECK(kind(unsynced(ranks, 1)) == Unsynced::change);
-  ranks.deliver_all();  // The owner has it, and refreshes the copy in its next round.
+  ranks.deliver_all();  // The owner has merged it, and refreshes the replica in its next round.
   CHECK(kind(unsynced(ranks, 0)) == Unsynced::refresh);
   CHECK(
       sync_text(ranks, 1) ==
@@ -72,7 +72,7 @@ TEST_CASE("A rank that is not synced names the key, and the rank that it waits f
       "was last on rank 0; for 0.0 s\n"
       "  rank 0 is not synced: changes of its main copies are not sent yet: key 3 of table 'table'\n"
       "  what this means, and what to look at: docs/stalls.md");
-  // Leased, it cannot be refreshed.
+  // While it is leased, it cannot be refreshed.
   REQUIRE(ranks.table(0).store().grant_lease(kKey));
   ranks.round(0);
   CHECK(kind(unsynced(ranks, 0)) == Unsynced::leased_main);
@@ -81,7 +81,7 @@ TEST_CASE("A rank that is not synced names the key, and the rank that it waits f
   ranks.deliver_all();
   CHECK(kind(unsynced(ranks, 0)) == Unsynced::nothing);
   CHECK(kind(unsynced(ranks, 1)) == Unsynced::nothing);
-  // The copy is given back.
+  // The replica is released.
   ranks.unwant(1, std::span(&kKey, 1));
   CHECK(sync_text(ranks, 0).find("rank 1 is not synced: its next round finds keys") != std::string::npos);
   ranks.round(1);
@@ -110,7 +110,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
     ranks.protocol(1).access().handle_submission(operation);
     ranks.protocol(1).end_turn();
   };
-  // Asked before anything that was sent is delivered: rank 0 does not answer.
+  // Asked before any message is delivered: rank 0 does not answer.
   const auto text = [&]() LAPSE_REQUIRES(progress_role) {
     StallQuestion& question = worker.stall_question();
     question.collective_calls.reset();
@@ -141,7 +141,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   ranks.deliver_all();
   REQUIRE(worker.open() == 0);
   REQUIRE(ranks.role(1, kKey) == Role::replica);
-  // A set waits at the copy until a change has been merged (rule 26).
+  // A set waits at the replica until a change has been merged (rule 26).
   REQUIRE(ranks.push(1, kKey, 1));
   ranks.round(1);
   begin(OperationKind::set, value);
@@ -152,7 +152,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   ranks.round(0);
   ranks.deliver_all();
   CHECK(worker.open() == 0);
-  // Given back, and wanted by no one: the pull goes to the home.
+  // Released, and wanted by no domain: the pull is sent to the home.
   ranks.unwant(1, std::span(&kKey, 1));
   ranks.round(1);
   begin(OperationKind::pull, value);
@@ -201,7 +201,7 @@ TEST_CASE("Of a key on its way, a silent rank is named that may have to pass it 
                        .answers = &answers});
   };
   CHECK_THAT(text(), Contains("localize of key 3 of table 'table': on its way to rank 1\n"));
-  // The rank itself is the one that waits for the key.
+  // This rank itself waits for the key.
   answers.silent = {Rank(1)};
   CHECK_THAT(text(), Contains("localize of key 3 of table 'table': on its way to rank 1\n"));
   answers.silent = {Rank(0)};

@@ -175,7 +175,7 @@ TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that a
 
 TEST_CASE("Of a rank on another host nothing is known, and a rank that is not known has no process") {
   ProcessIdentity ended = ProcessIdentity::own();
-  ++ended.start;  // a process with this number started at another time
+  ++ended.start;  // a process with this number that started at another time
   const Peers peers(Rank(0), {{"a", ProcessIdentity::own()}, {"a", ended}, {"b", ended}}, {0, 0, 2});
   CHECK(peers.state(Rank(0)) == ProcessState::runs);
   CHECK(peers.state(Rank(1)) == ProcessState::ended);

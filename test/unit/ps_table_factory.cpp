@@ -1,4 +1,4 @@
-// Custom home maps name ranks: the home is the domain of the rank.
+// Custom home maps name ranks. The home is the domain of that rank.
 #include "lapse/ps/tables/table_factory.hpp"
 
 #include "lapse/core/error.hpp"
@@ -88,7 +88,7 @@ TEST_CASE("What a table takes of its domain's memory is the same on all members"
     CHECK(other.unit_bytes == first.unit_bytes);
     CHECK(other.units == first.units);
   }
-  // All units of all keys, as the domain may come to own them all.
+  // All units of all keys, because the domain may come to own them all.
   std::uint64_t units = 0;
   for (std::uint64_t key = 0; key < 1000; ++key) units += ((1 + key % 30) * 4 + 15) / 16;
   CHECK(first.units.size() == 3);

@@ -156,7 +156,7 @@ TEST_CASE("Limits of pushes are positive numbers of floating-point tables") {
     refused(limited(norm), ElementType::float32, "max_push_norm is ");
     refused(limited(norm), ElementType::float64, "expected a finite number above 0");
   }
-  // As a float it would be 0, or infinite.
+  // As a float the number would be 0, or infinite.
   refused(limited(1e-60), ElementType::float32, "max_push_norm is 1e-60 for elements of type float");
   refused(limited(1e60), ElementType::float32, "max_push_norm is 1e+60");
   CHECK_NOTHROW(TableSpec::check(limited(1e-60), ElementType::float64));

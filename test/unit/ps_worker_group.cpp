@@ -1,4 +1,4 @@
-// What the workers of one rank do together, in orders of their steps that are rare.
+// Joint calls of the workers of one rank, with rare interleavings of their steps.
 #include "lapse/ps/access/worker_group.hpp"
 
 #include "lapse/core/error.hpp"
@@ -10,7 +10,7 @@ using namespace lapse;
 
 namespace {
 
-// One rank with two workers; the calling thread is each of them by turns.
+// One rank with two workers. The calling thread acts as each of them alternately.
 struct TwoWorkers {
   LoopbackNetwork network{1, false};
   Router router;

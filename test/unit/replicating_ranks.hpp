@@ -1,4 +1,4 @@
-// Ranks, each a domain, whose messages wait until a test delivers them, and are counted by kind.
+// Ranks, each a domain. Their messages wait until a test delivers them, and are counted by kind.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@
 namespace lapse::test {
 
 struct ReplicatingRanksSettings {
-  bool separate_bulk_lane = false;  // what may be unordered travels apart
+  bool separate_bulk_lane = false;  // unordered packets use a lane of their own
   bool location_caches = true;
   std::size_t credit_bytes = Credits::kDefaultLimit;
 };
 
-// One table of integers of which keys may have copies; all keys are at home on rank 0. Rounds begin when a
+// One table of integers whose keys may have replicas. The home of all keys is rank 0. Rounds begin when a
 // test says so.
 class ReplicatingRanks {
  public:
@@ -60,7 +60,7 @@ class ReplicatingRanks {
   TableCopies& copies(std::size_t rank) { return *table(rank).copies(); }
   Role role(std::size_t rank, Key key) { return table(rank).store().word(key).role(); }
 
-  // The rank's workers want the keys from its next round on; or no longer.
+  // The rank's workers want the keys from its next round on, or stop wanting them.
   void want(std::size_t rank, std::span<const Key> keys) { sources_[rank].add(keys, true); }
   void unwant(std::size_t rank, std::span<const Key> keys) { sources_[rank].add(keys, false); }
   void round(std::size_t rank) {
@@ -68,7 +68,7 @@ class ReplicatingRanks {
     protocol(rank).replication().round(Replication::Clock::now());
     protocol(rank).end_turn();
   }
-  // A worker of the rank pushes to the copy that is there; false where there is none.
+  // A worker of the rank pushes to the local replica. Returns false if there is none.
   bool push(std::size_t rank, Key key, std::int64_t update) {
     return static_cast<bool>(table(rank).push_any(*table(rank).store().find(key), key,
                                                   reinterpret_cast<const std::byte*>(&update), 1.0F));
@@ -80,8 +80,8 @@ class ReplicatingRanks {
     return value;
   }
 
-  // A worker of the rank localizes the key; asks that its domain's copies be synced; leases the key, of which
-  // the rank has the main copy, and gives it back.
+  // A worker of the rank localizes the key; requests that its domain's replicas be synced; leases the key,
+  // whose main copy is on the rank, and releases it.
   void localize(std::size_t rank, Key key) {
     progress_role.assert_held();  // One thread does everything.
     OperationState& operation = worker(rank).acquire();
@@ -115,8 +115,8 @@ class ReplicatingRanks {
     protocol(rank).end_turn();
   }
 
-  // Packets of one rank to another on the lane that wait now stay until release_packets; on the ordered lane
-  // also those that come behind them.
+  // Holds the waiting packets of one rank to another on the lane until release_packets; on the ordered lane
+  // also the packets after them.
   void hold_packets(std::size_t from, std::size_t to, Transport::Lane lane) {
     for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
       if (choice.from.index() != from || choice.to.index() != to || choice.lane != lane) continue;
@@ -124,7 +124,7 @@ class ReplicatingRanks {
       held_.push_back(choice);
     }
   }
-  // All but the oldest ones.
+  // Releases all except the oldest `all_but`.
   void release_packets(std::size_t from, std::size_t to, Transport::Lane lane, std::size_t all_but) {
     std::erase_if(held_, [&](LoopbackNetwork::Choice& held) {
       const bool concerned = held.from.index() == from && held.to.index() == to && held.lane == lane;
@@ -133,15 +133,16 @@ class ReplicatingRanks {
     });
   }
   void release_packets() { held_.clear(); }
-  // Calls f in the middle of what the rank does, as another thread may: when it begins its next packet.
+  // Calls f in the middle of the rank's work, like another thread could: when the rank begins its next
+  // packet.
   void interrupt(std::size_t rank, std::function<void()> f) {
     transports_[rank]->set_interrupt(std::move(f));
   }
-  // Delivers everything that is not held, also what is sent meanwhile; nothing to a rank that does not run.
+  // Delivers all packets that are not held, including those sent meanwhile. A stopped rank receives none.
   void deliver_all(std::optional<std::size_t> stopped = std::nullopt) {
     while (const auto next = next_packet(stopped)) deliver(*next);
   }
-  // What one rank has sent to another on the ordered lane.
+  // Delivers the packets of one rank to another on the ordered lane.
   void deliver_from(std::size_t from, std::size_t to) {
     const LoopbackNetwork::Choice channel{Rank(static_cast<std::int32_t>(from)),
                                           Rank(static_cast<std::int32_t>(to)), Transport::Lane::ordered};
@@ -187,7 +188,7 @@ class ReplicatingRanks {
 
   WorkerEndpoint& worker(std::size_t rank) { return *protocol(rank).registry().workers()[0]; }
 
-  // The packets of this channel among those.
+  // The packets of this channel among them.
   static std::size_t waiting(std::span<const LoopbackNetwork::Choice> choices,
                              const LoopbackNetwork::Choice& channel) {
     for (const LoopbackNetwork::Choice& choice : choices)
@@ -203,7 +204,7 @@ class ReplicatingRanks {
     }
     return std::nullopt;
   }
-  // The oldest that is not held.
+  // The oldest packet that is not held.
   void deliver(const LoopbackNetwork::Choice& choice) {
     progress_role.assert_held();  // One thread does everything.
     RankProtocol& to = protocol(choice.to.index());

@@ -1,4 +1,4 @@
-# The custom rule in docs/update-rules.md is compiled and tested.
+# Compiles and tests the custom rule in docs/update-rules.md.
 lapse_example_in(docs/update-rules.md update_rules_example.hpp)
 lapse_test(test_store
   SOURCES store_copy_merger.cpp store_copy_merger_custom.cpp store_dirty_set.cpp store_initialiser.cpp store_kernels.cpp store_kernels_copies.cpp store_kernels_finite.cpp store_memory_budget.cpp store_racy_copy.cpp store_region.cpp store_row_norm.cpp

@@ -24,7 +24,7 @@ namespace {
 
 const std::vector<std::size_t> kCopyLengths{1, 2, 3, 5, 16, 25, 67};
 
-// A rule with the layout of its table, and what merges its copies.
+// A rule with the layout of its table and the merger of its replicas.
 struct BoundMerger {
   BoundMerger(const UpdateRule& rule, ElementType type)
       : kernel(rule, type),
@@ -36,7 +36,7 @@ struct BoundMerger {
   CopyMerger merger;
 };
 
-// Updates whose sums are exact also in floating point.
+// Updates with exact sums, also in floating point.
 template <class T>
 std::vector<T> exact_update(std::mt19937& random, std::size_t elements) {
   std::vector<T> update(elements);
@@ -62,8 +62,8 @@ bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// An owner and three holders, with all steps in random order: sums are exact, and a holder sees its own
-// pushes at all times.
+// An owner and three holders, with all steps in random order. Sums are exact, and a holder always sees its
+// own pushes.
 template <class T>
 void check_sums(std::size_t elements, unsigned seed) {
   const BoundMerger bound(UpdateRule::add(), lapse::element_type<T>());
@@ -105,7 +105,7 @@ void check_sums(std::size_t elements, unsigned seed) {
         break;
     }
   }
-  // The last of all becomes the owner with what it has not sent.
+  // The last holder becomes the owner with its unsent changes.
   for (std::size_t who = 0; who < 3; ++who) {
     if (who != last_pushed) owner.apply_delta(holders[who].take_delta());
   }
@@ -114,7 +114,7 @@ void check_sums(std::size_t elements, unsigned seed) {
   for (const CopySlot<T>& holder : holders) CHECK(holder.intact());
 }
 
-// Differences of rules with state, against loops written here.
+// Differences of rules with state, compared with loops in this file.
 template <class T>
 void check_differences(const UpdateRule& rule, std::size_t elements) {
   const BoundMerger bound(rule, lapse::element_type<T>());
@@ -131,7 +131,7 @@ void check_differences(const UpdateRule& rule, std::size_t elements) {
       holder.push(update, push == 2 ? 0.5F : 1.0F);
       bound.kernel.apply(owner.content(), reinterpret_cast<const std::byte*>(update.data()), elements);
     }
-    // A refresh in between keeps what is unmerged.
+    // A refresh in between keeps unmerged changes.
     const std::vector<T> pushed = holder.numbers();
     const std::vector<T> main = owner.numbers();
     std::vector<T> refreshed(main.size());
@@ -150,7 +150,7 @@ void check_differences(const UpdateRule& rule, std::size_t elements) {
     }
     owner.apply_delta(delta);
     REQUIRE(same_bytes(owner.numbers(), merged));
-    // Nothing is left: the next refresh is exactly main.
+    // No change is left: the next refresh equals the main copy.
     CHECK(bound.merger.is_empty(holder.take_delta(&any).data(), elements));
     CHECK_FALSE(any);
     holder.refresh(owner);
@@ -159,7 +159,7 @@ void check_differences(const UpdateRule& rule, std::size_t elements) {
   }
 }
 
-// Gradients, against pushes of their sum.
+// Gradients, compared with pushes of their sum.
 template <class T>
 void check_gradients(const UpdateRule& rule, std::size_t elements) {
   const BoundMerger bound(rule, lapse::element_type<T>());
@@ -182,10 +182,10 @@ void check_gradients(const UpdateRule& rule, std::size_t elements) {
       apply(reference, gradient);
       sum = push == 0 ? gradient : total(sum, gradient);
     }
-    // The holder sees its pushes, and how many there are.
+    // The holder sees its pushes and their number.
     REQUIRE(same_bytes(holder.numbers(), reference.numbers()));
     CHECK(holder.head().pushes == static_cast<std::uint32_t>(round));
-    // A refresh shows main with what is unmerged.
+    // A refresh shows the main copy with the unmerged changes.
     apply(owner, fraction_update<T>(random, elements));
     reference.write(owner.numbers());
     if (round != 0) apply(reference, sum);
@@ -206,7 +206,7 @@ void check_gradients(const UpdateRule& rule, std::size_t elements) {
     CHECK(holder.intact(delta));
     CHECK(owner.intact());
   }
-  // Becoming the owner, with something unmerged and without.
+  // Becomes the owner, with and without unmerged changes.
   const std::vector<T> gradient = fraction_update<T>(random, elements);
   holder.push(gradient);
   holder.push(gradient);
@@ -288,7 +288,7 @@ TEST_CASE("Infinities and not-a-numbers reach the owner, and are no difference a
   CHECK_FALSE(any);
   holder.refresh(owner);
   CHECK(same_bytes(holder.numbers(), owner.numbers()));
-  // The owner was reset meanwhile: the copy follows.
+  // The owner was reset meanwhile: the replica follows.
   owner.write({0, 0, 0, 0});
   holder.refresh(owner);
   CHECK(holder.value() == std::vector<float>(4, 0.0F));

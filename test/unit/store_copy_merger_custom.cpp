@@ -1,4 +1,4 @@
-// Copies of values with rules that users write.
+// Replicas with users' update rules.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ using lapse::test::CopySlot;
 
 namespace {
 
-// Subtracts updates and counts them in the state; n gradients at once mean their mean. Throws for an update
-// of 100 once the first element is written, and for a mean of 50 while merging.
+// Subtracts updates and counts them in the state. n gradients that are merged count as their mean. Throws for
+// an update of 100 after writing the first element, and for a mean of 50 while merging.
 struct MeanStep {
   static std::string name() { return "mean step"; }
   static std::size_t state_elements(std::size_t) { return 1; }
@@ -105,7 +105,7 @@ TEST_CASE("A push to a copy that throws does not travel") {
 TEST_CASE("A custom rule that throws at the owner leaves the value and the delta as they were") {
   for (const double bad : {100.0, 50.0}) {
     MeanStepCopies copies;
-    // The rule takes each push alone, but not what becomes of them together.
+    // The rule accepts each push alone, but not their sum.
     copies.holder.push({1, bad - 1, 7});
     copies.holder.push({1, bad + 1, 7});
     std::vector<std::byte> delta = copies.holder.take_delta();

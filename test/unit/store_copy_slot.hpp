@@ -1,4 +1,4 @@
-// A slot with a head, and what stands beside it, for tests of copies.
+// A slot with a head and its neighbouring memory, for tests of replicas.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lapse::test {
 
-// The slot of a key whose value has `elements` elements of type T, and a base. Bytes behind both are watched.
+// The slot of a key whose value has `elements` elements of type T, and a base. Bytes after both are checked.
 template <class T>
 class CopySlot {
  public:
@@ -26,7 +26,7 @@ class CopySlot {
   std::byte* content() { return memory_.data() + layout_.head_bytes(); }
   std::byte* base() { return base_.data(); }
   SlotHead& head() { return SlotHead::of(content()); }
-  // Elements of value and state.
+  // Number of elements of value and state.
   std::size_t size() const { return layout_.content_bytes(elements_) / sizeof(T); }
   std::vector<T> numbers() {
     std::vector<T> result(size());
@@ -42,7 +42,7 @@ class CopySlot {
     std::memcpy(content(), numbers.data(), numbers.size() * sizeof(T));
   }
 
-  // As a new copy of `main`.
+  // Makes it a new replica of `main`.
   void become_copy_of(CopySlot& main) {
     write(main.numbers());
     merger_.begin(content(), base(), elements_);
@@ -50,7 +50,7 @@ class CopySlot {
   void push(const std::vector<T>& update, float scale = 1.0F) {
     merger_.push(content(), reinterpret_cast<const std::byte*>(update.data()), elements_, scale);
   }
-  // The delta; `any` is what take_delta returned.
+  // The delta. `any`: the result of take_delta.
   std::vector<std::byte> take_delta(bool* any = nullptr) {
     std::vector<std::byte> delta(merger_.delta_bytes(elements_) + kWatched, kUnset);
     const bool taken = merger_.take_delta(content(), base(), delta.data(), elements_);
@@ -63,7 +63,7 @@ class CopySlot {
   void refresh(CopySlot& main) { merger_.refresh(content(), base(), main.content(), elements_); }
   bool absorb(CopySlot& main) { return merger_.absorb(content(), base(), main.content(), elements_); }
 
-  // Nothing was written behind slot, base and delta.
+  // Checks that nothing was written after slot, base and delta.
   bool intact(const std::vector<std::byte>& delta = std::vector<std::byte>(kWatched, kUnset)) const {
     const auto watched = [](const std::vector<std::byte>& bytes) {
       for (std::size_t i = bytes.size() - kWatched; i < bytes.size(); ++i) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kGroup = 64 * 64 * 64;
 
-// A set with memory of its own, and some behind it that must stay as it is.
+// A set in its own memory, followed by bytes that must not change.
 struct OwnedDirtySet {
   explicit OwnedDirtySet(std::uint64_t units)
       : memory(DirtySet::bytes(units) / sizeof(std::uint64_t) + kBehind + 8) {

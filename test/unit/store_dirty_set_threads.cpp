@@ -1,4 +1,4 @@
-// Marks from several threads while other threads take.
+// Threads mark units while other threads take them.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -13,11 +13,11 @@ using lapse::DirtySet;
 
 namespace {
 
-// So many that the ranges of the takers meet within a word of every level.
+// Enough units that the ranges of the takers meet within a word of every level.
 constexpr std::uint64_t kDirtyUnits = 2 * 4096 + 1000;
 constexpr std::uint64_t kBorder = 4096 + 70;
 
-// A slot with the latch of its key: how often it was written to.
+// A slot with the latch of its key. Counts its writes.
 struct LatchedSlot {
   std::atomic_flag latch;
   std::uint64_t writes = 0;
@@ -30,7 +30,7 @@ struct LatchedSlot {
   }
 };
 
-// Units are few, so that the threads meet at them.
+// Few units, so that the threads meet at them.
 std::uint64_t draw_unit(std::mt19937& random) {
   constexpr std::array<std::uint64_t, 12> kUnits{
       0, 1, 63, 64, 4095, 4096, kBorder - 1, kBorder, 8 * 1024, kDirtyUnits - 1, kBorder + 1, 4096 + 64};
@@ -47,7 +47,8 @@ TEST_CASE("No mark is lost while slots are marked by two threads and taken by tw
   const auto slots = std::make_unique<std::array<LatchedSlot, kDirtyUnits>>();
   std::vector<std::uint64_t> seen(kDirtyUnits);
   std::atomic<int> writers{2};
-  // Writes that the writer waits for, as wait_sync does: a take that begins afterwards must see them.
+  // The writer waits for some of its writes, like wait_sync does: a take that begins afterwards must see
+  // them.
   std::array<std::atomic<std::uint64_t>, 2> takes{};
   std::atomic<std::uint64_t> late{0};
 
@@ -72,7 +73,7 @@ TEST_CASE("No mark is lost while slots are marked by two threads and taken by tw
         set.mark(unit);
       });
       if (i % 256 != 0) continue;
-      // Once two further takes have ended, one of them began after the mark: it, or one before, saw the
+      // Once two further takes have ended, one of them began after the mark: it or an earlier one saw the
       // write.
       std::atomic<std::uint64_t>& ended = takes[unit < kBorder ? 0 : 1];
       const std::uint64_t begin = ended.load(std::memory_order_acquire);

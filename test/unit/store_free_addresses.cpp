@@ -31,7 +31,7 @@ std::optional<std::uintptr_t> find(const std::string& maps, std::size_t bytes,
   return find_free_addresses(in, claimed, bytes);
 }
 
-// Claims `count` ranges of `bytes` in an empty program, with a page on either side; returns how many fit.
+// Claims `count` ranges of `bytes` in an empty program, with a page on either side. Returns how many fit.
 std::size_t claim(std::vector<AddressRange>& claimed, std::size_t bytes, std::size_t count) {
   constexpr std::size_t kPage = 4096;
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("Free addresses are found in the middle of the largest gap, away from 
   CHECK(*found % kHugePageBytes == 0);
   CHECK(*found > 60 * kTerabyte);
   CHECK(*found < 66 * kTerabyte);
-  // One at a high address: the largest gap is below it.
+  // A program at a high address: the largest gap is below it.
   const std::string high =
       "555555554000-555555556000 r--p 00000000 08:01 42          /usr/bin/program\n"
       "555555577000-555555598000 rw-p 00000000 00:00 0           [heap]\n"
@@ -72,7 +72,7 @@ TEST_CASE("Many ranges, large and small, avoid each other and lie close together
     CHECK(range.begin > 58 * kTerabyte);
     CHECK(range.end < 68 * kTerabyte);
   }
-  // What they leave is in two pieces only, of nearly 60 TB.
+  // They leave only two gaps, of nearly 60 TB.
   CHECK(claim(claimed, 30 * kTerabyte, 3) == 2);
   CHECK(claim(claimed, kTerabyte, 60) > 40);
 }
@@ -86,7 +86,7 @@ TEST_CASE("Of 127 TB, ranges can claim nearly all; half the size of one is left 
     CHECK(range.begin > kTerabyte / 2);
     CHECK(range.end < 0x7f0000000000 - kTerabyte / 2);
   }
-  // What is given back is found again.
+  // Released ranges are found again.
   const AddressRange returned = claimed[7];
   claimed.erase(claimed.begin() + 7);
   const auto found = find(kLowProgram, kTerabyte - 4 * kHugePageBytes, claimed);

@@ -23,7 +23,7 @@ TEST_CASE("Released slots come back, each once, whichever thread writes to slots
     std::mt19937 random(static_cast<unsigned>(slot_bytes));
     for (int step = 0; step < 20'000; ++step) {
       REQUIRE(free.empty() == expected.empty());
-      // Long runs of the same kind fill nodes and empty them.
+      // Long runs of one kind fill nodes and empty them.
       const bool release =
           !used.empty() && (expected.empty() || (random() % 100 < (step / 700 % 2 == 0 ? 90U : 10U)));
       if (release) {

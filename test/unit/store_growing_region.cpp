@@ -52,7 +52,7 @@ TEST_CASE("A growing region takes addresses only for what is committed") {
       }
     }
     CHECK(mapped_bytes() < before + (5 * 20 + 10) * kMegabyte);
-    // Again, and over what is committed: nothing is lost.
+    // Committing again, also over committed pages, loses no data.
     CHECK(regions[0]->commit(0, 6 * kMegabyte));
     CHECK(regions[0]->base()[4 * kMegabyte] == std::byte{1});
   }
@@ -96,13 +96,13 @@ TEST_CASE("Large regions find room beside each other, and no region is placed wi
   for (std::size_t i = 1; i < regions.size(); ++i) {
     CHECK(regions[i - 1]->base() + regions[i - 1]->capacity_bytes() < regions[i]->base());
   }
-  // What is given back can be claimed again.
+  // Released addresses can be claimed again.
   std::erase_if(regions, [](const auto& region) { return region->capacity_bytes() >= kTerabyte; });
   for (int i = 0; i < 20; ++i) regions.push_back(allocator.reserve(4 * kTerabyte));
   CHECK(mapped_bytes() < before + kMegabyte);
 }
 
-// AddressSanitizer cannot live under a limit of addresses.
+// AddressSanitizer cannot run with limited addresses.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("A growing region claims no more addresses than the limit allows, and ends there") {
   rlimit before{};

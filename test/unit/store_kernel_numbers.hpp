@@ -13,7 +13,7 @@
 namespace lapse::test {
 
 inline constexpr std::size_t kMaxKernelLength = 130;
-// Elements before an array, so that it is aligned to nothing more than an element.
+// Elements before an array, so that its alignment is only that of an element.
 inline constexpr std::size_t kKernelOffsets = 5;
 
 // Numbers of different sizes and signs; large ones for integers, so that products overflow.

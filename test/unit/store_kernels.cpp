@@ -24,7 +24,7 @@ using lapse::test::kMaxKernelLength;
 
 namespace {
 
-// The product, rounded before anything is added to it.
+// The product, rounded before any addition.
 template <class T>
 T product(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -41,8 +41,8 @@ T sum(T a, T b) {
   return a;
 }
 
-// The documented order of summation, element by element: whole blocks of 128 bytes, one lane for each
-// position; then blocks of half the size join as the lanes are halved.
+// The documented order of summation, element by element: whole blocks of 128 bytes, with one lane for each
+// position; then blocks of half the size are added as the lanes are halved.
 template <class T>
 T reference_dot(const T* a, const T* b, std::size_t elements) {
   std::vector<T> lanes(128 / sizeof(T));
@@ -97,7 +97,7 @@ void check_arithmetic(Isa isa) {
   }
 }
 
-// Value and state after some pushes.
+// Value and state after several pushes.
 template <class T>
 std::vector<T> pushed(const UpdateRule& rule, Isa isa, std::size_t length, std::size_t offset) {
   const UpdateKernel kernel(rule, lapse::element_type<T>(), isa);
@@ -119,7 +119,7 @@ void check_rules_equal(const std::vector<UpdateRule>& rules) {
     for (std::size_t length = 0; length <= kMaxKernelLength; ++length) {
       const std::size_t offset = length % kKernelOffsets;
       const std::vector<T> portable = pushed<T>(rule, Isa::portable, length, offset);
-      // The bytes around the value stay.
+      // The bytes around the value are unchanged.
       const std::vector<T> before = kernel_numbers<T>(length, portable.size());
       CHECK(
           std::equal(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(offset), portable.begin()));

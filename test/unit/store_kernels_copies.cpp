@@ -1,4 +1,4 @@
-// The kernels for copies, against loops written here.
+// The kernels for replicas, compared with loops in this file.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -25,8 +25,8 @@ T total_of(T a, T b) {
   return a;
 }
 
-// Pairs of numbers for value and base, among them equal ones, zeros of both signs and, for floating point,
-// infinities and not-a-numbers.
+// Pairs of numbers for value and base, including equal ones, zeros of both signs and, for floating point,
+// infinities and NaNs.
 template <class T>
 void mix_in_equal_and_special(std::vector<T>& value, std::vector<T>& base) {
   using Limits = std::numeric_limits<T>;
@@ -64,7 +64,7 @@ template <class T>
 bool same_elements(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
-// Which of all not-a-numbers an operation gives is not the same everywhere.
+// Which NaN an operation returns differs between machines.
 template <class T>
 bool same_numbers(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T x, T y) {
@@ -110,7 +110,7 @@ void check_copies(Isa isa) {
     CHECK(same_elements(v, value));
     CHECK(same_elements(b, expected_base));
     CHECK(same_numbers(out, expected_out));
-    // Now they are equal, also where they are no numbers.
+    // Now they are equal, also where they are NaN.
     CHECK_FALSE(kernels.difference_rebase(at(v, offset), at(b, offset), at(out, offset), length));
     CHECK(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(offset), out.end() - kKernelOffsets,
                       [](T x) { return equal_bits(x, T{0}); }));

@@ -37,7 +37,7 @@ std::vector<T> extreme_numbers() {
           -T(0)};
 }
 
-// Also not-a-numbers with the lowest bit alone, and with all bits.
+// Also NaNs with only the lowest bit, and with all bits.
 template <class T>
 std::vector<T> not_finite_numbers() {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -60,7 +60,7 @@ void check_finite(Isa isa) {
     CAPTURE(length);
     std::vector<T> numbers = kernel_numbers<T>(length, offset + length + kKernelOffsets);
     for (std::size_t i = 0; i < length; i += 2) numbers[offset + i] = extremes[i / 2 % extremes.size()];
-    // What stands around the array does not count.
+    // Elements around the array do not count.
     for (std::size_t i = 0; i < offset; ++i) numbers[i] = Limits<T>::quiet_NaN();
     for (std::size_t i = 0; i < kKernelOffsets; ++i) numbers[offset + length + i] = Limits<T>::infinity();
     CHECK(kernels.all_finite(numbers.data() + offset, length));

@@ -1,4 +1,4 @@
-// Regions that refuse when a test asks for it.
+// Regions that refuse memory when a test asks for it.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace lapse::test {
 
-// Grants regions until `reserve_limit` bytes have been asked for,
-// and commits until `commit_limit` bytes of all regions together.
+// Grants regions until `reserve_limit` bytes have been requested, and commits until `commit_limit` bytes of
+// all regions together.
 class LimitedRegionAllocator final : public RegionAllocator {
  public:
   explicit LimitedRegionAllocator(std::size_t commit_limit = ~std::size_t{0},

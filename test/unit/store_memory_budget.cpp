@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// Regions of addresses that are never touched: what the budget refuses must not reach them.
+// Regions of addresses that are never touched: requests that the budget refuses must not reach them.
 class UntouchedRegions final : public RegionAllocator {
  public:
   std::unique_ptr<Region> reserve(std::size_t bytes) override {
@@ -70,7 +70,7 @@ TEST_CASE("The regions of a budget together commit at most its limit") {
   CHECK(contains(text, std::to_string(9 * kPage)));
   CHECK(contains(text, "limit is " + std::to_string(10 * kPage) + " bytes"));
   CHECK(inner.committed_bytes() == 9 * kPage);
-  // Less still fits.
+  // A smaller request still fits.
   CHECK(second->commit(3 * kPage, kPage));
   CHECK(inner.committed_bytes() == 10 * kPage);
 }
@@ -152,7 +152,7 @@ TEST_CASE("What may be tried without an error gives nothing at the limit; all el
   CHECK(slots.committed_bytes() == kSlab);
   CHECK(contains(thrown_text<OutOfMemory>([&] { slots.allocate(); }), "its memory limit is"));
   CHECK(contains(thrown_text<OutOfMemory>([&] { slots.promise(); }), "its memory limit is"));
-  // The system is asked again now and then, and nothing is promised meanwhile.
+  // The system is asked again from time to time, and no memory is promised in between.
   for (std::uint64_t i = 0; i < 2 * SlabAllocator::kRefusalsPerTry; ++i) REQUIRE_FALSE(slots.try_promise());
   slots.release(0);
   CHECK(slots.try_promise());
@@ -164,7 +164,7 @@ TEST_CASE("A store whose marks reach the limit has no room for a copy, and keeps
   const bool uniform = GENERATE(true, false);
   INFO("uniform " << uniform);
   LimitedRegionAllocator inner;
-  // Three pieces of slot words and one slab; nothing is left for the marks.
+  // Three pieces of slot words and one slab: no memory is left for the marks.
   MemoryBudget budget(inner, "table 'x'", 4 * kSlab);
   const ValueLayout layout{
       .type = ElementType::int64, .length = 1, .state = {}, .copies = Copies::differences};
@@ -177,7 +177,7 @@ TEST_CASE("A store whose marks reach the limit has no room for a copy, and keeps
   CHECK(store.word(Key(7)).role() == Role::absent);
   const std::string text = thrown_text<OutOfMemory>([&] { store.prepare_arrival(Key(7)); });
   CHECK(contains(text, "its memory limit is"));
-  // A value without copies still has room.
+  // A value without replicas still fits.
   store.create(Key(7), [](std::byte*) {});
   CHECK_FALSE(copies.make_markable(store.word(Key(7)).slot()));
 }

@@ -32,7 +32,7 @@ TEST_CASE("racy_copy copies every size to every allowed alignment and writes not
 }
 
 TEST_CASE("racy_copy reads nothing beyond the source") {
-  // A block of exactly the size that is copied: AddressSanitizer sees a read beyond it.
+  // A block of exactly the copied size: AddressSanitizer detects a read beyond it.
   for (std::size_t bytes = 4; bytes <= kMaxBytes; bytes += 4) {
     std::vector<std::byte> from(bytes, std::byte{3});
     std::vector<std::byte> to(bytes);

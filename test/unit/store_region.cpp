@@ -21,7 +21,7 @@ TEST_CASE("A region is committed piece by piece and starts with zeroes") {
   CHECK(std::all_of(region->base(), region->base() + page, zero));
   CHECK(std::all_of(region->base() + 8 * page, region->base() + 10 * page, zero));
   std::fill_n(region->base() + 8 * page, 2 * page, std::byte{7});
-  // Committing once more changes nothing.
+  // Committing again has no effect.
   REQUIRE(region->commit(8 * page, 2 * page));
   CHECK(region->base()[9 * page] == std::byte{7});
 }

@@ -18,7 +18,7 @@ namespace {
 template <class T>
 using Limits = std::numeric_limits<T>;
 
-// In a type whose exponents are wider.
+// Computed in a type with a wider exponent.
 template <class T>
 long double exact_norm(std::span<const T> row) {
   long double sum = 0;
@@ -32,7 +32,7 @@ bool is_close(long double number, long double expected, double rounding_units) {
   return std::abs(number - expected) <= bound + static_cast<long double>(Limits<T>::denorm_min());
 }
 
-// Scales the row down to many norms below its own: the direction stays, element by element.
+// Scales the row down to many smaller norms: the direction is unchanged, element by element.
 template <class T>
 void check_row(std::span<const T> row) {
   CAPTURE(row.size(), exact_norm(row));
@@ -57,7 +57,7 @@ void check_row(std::span<const T> row) {
       close &= scaled[i] == 0 || std::signbit(scaled[i]) == std::signbit(row[i]);
     }
     CHECK(close);
-    // In place: the same bits.
+    // In place: identical bits.
     std::vector<T> itself(row.begin(), row.end());
     norm.scale_to(to_norm, itself, itself.data());
     CHECK(itself == scaled);
@@ -69,7 +69,7 @@ void check_rows() {
   for (std::size_t length = 1; length <= kMaxKernelLength; ++length) {
     const std::size_t offset = length % kKernelOffsets;
     std::vector<T> row = kernel_numbers<T>(length, offset + length);
-    // From the smallest to the largest numbers of the type, where squares vanish or overflow.
+    // From the smallest to the largest numbers of the type, whose squares underflow or overflow.
     for (const T factor : {T(1), Limits<T>::min() * T(1e4), Limits<T>::max() / T(1e4), T(1e-20), T(1e18)}) {
       std::vector<T> scaled = row;
       for (T& element : scaled) element *= factor;

@@ -145,7 +145,7 @@ TEST_CASE("A promised slot can be taken, whatever is allocated meanwhile") {
   CHECK_THROWS_AS(slab.allocate(), OutOfMemory);
   CHECK_THROWS_AS(slab.promise(), OutOfMemory);
   CHECK_FALSE(slab.try_promise());
-  // A released slot is room for one more, and the first to be taken.
+  // A released slot can be allocated again, and is the first to be.
   slab.release(first);
   CHECK(slab.try_promise());
   CHECK_FALSE(slab.try_allocate());

@@ -23,7 +23,7 @@ struct Slot {
   int mark;
 };
 
-// The allocator beside a plain list of the slots it has given out, each marked from end to end.
+// The allocator, compared with a plain list of its allocated slots, each marked from end to end.
 class Model {
  public:
   explicit Model(SlabAllocator& slab) : slab_(slab) {}
@@ -80,7 +80,7 @@ TEST_CASE("Any allocations and releases agree with a plain list") {
     Model model(slab);
     RandomEngine random(seed);
     for (int step = 0; step < 20'000; ++step) {
-      // Phases that mostly grow and phases that mostly shrink.
+      // Phases that mostly grow alternate with phases that mostly shrink.
       const bool grow = random.below(10) < (step / 2000 % 2 == 0 ? 7U : 3U);
       if (grow || model.slots().empty()) {
         model.allocate(static_cast<std::uint32_t>(1 + random.below(random.below(8) == 0 ? 200 : 6)));

@@ -1,4 +1,4 @@
-// Slots in memory that a domain shares: each rank gives out a part of it.
+// Slots in memory that a domain shares: each rank allocates from its part.
 #include <cstring>
 #include <set>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kUnitBytes = 64;
 constexpr std::uint64_t kUnits = 8192;  // of the whole domain
 
-// Lends its memory to as many regions as ranks, as shared memory does.
+// Lends its memory to one region per rank, like shared memory does.
 class LentRegion final : public Region {
  public:
   explicit LentRegion(Region& region) : region_(region) {}
@@ -76,7 +76,7 @@ TEST_CASE("Ranks give out disjoint slots of one memory, and each finds the slots
 }
 
 TEST_CASE("The numbers of units need not begin at the beginning of the memory") {
-  // Private slots: this rank's memory holds the units 5000 and on of the domain's numbers.
+  // Private slots: this rank's memory holds the domain's units from 5000 on.
   LimitedRegionAllocator regions;
   auto memory = regions.reserve(256 * kUnitBytes);
   std::byte* const base = memory->base();
@@ -118,7 +118,7 @@ TEST_CASE("try_allocate gives nothing when slots or memory are at an end, but wh
   CHECK_FALSE(part.try_allocate());
   CHECK_FALSE(part.try_allocate(2));
 
-  // Memory that others give back is found after a while, and all of it is used then.
+  // Memory that other ranks release is found after some time, and then all of it is used.
   domain.regions.set_commit_limit(~std::size_t{0});
   std::uint64_t refused = 0;
   while (!part.try_allocate()) REQUIRE(++refused < SlabAllocator::kRefusalsPerTry);
@@ -139,7 +139,7 @@ TEST_CASE("What cannot be committed beforehand is no error for a part of shared 
   SlabAllocator part = domain.part(0, 4096);
   part.try_commit_for(4096);
   CHECK(part.committed_bytes() == 64 << 10);
-  // It is known now that there is no more memory, but what is committed is used up.
+  // The allocator has learned that there is no more memory, but the committed memory is used up.
   std::size_t slots = 0;
   while (part.try_allocate()) ++slots;
   CHECK(slots * kUnitBytes == 64 << 10);

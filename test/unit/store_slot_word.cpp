@@ -134,7 +134,7 @@ TEST_CASE("A lease begins, is queued for and ends: unlatched, sequence raised, t
   const SlotWord queued = held.with_lease(LeaseState::held_and_queued);
   check(held, queued, true, true);
   CHECK_FALSE(queued.is_open_owner());
-  // Whatever the lease was, any other can follow.
+  // After any lease, any other can follow.
   for (const SlotWord leased : {held, queued}) {
     check(leased, leased.with_lease(LeaseState::none), false, false);
     check(leased, leased.with_lease(LeaseState::held), true, false);

@@ -36,12 +36,12 @@ std::vector<std::uint64_t> made(const std::function<std::uint64_t(std::uint64_t)
   return keys;
 }
 
-// Inserts the keys, which are distinct, and checks everything a table reports about the keys.
+// Inserts the keys, which are distinct, and checks everything that a table reports about them.
 void check_keys(const std::vector<std::uint64_t>& keys) {
   PrivateRegionAllocator regions;
   SparseWords words(regions, keys.size());
   std::vector<SparseWords::Word*> addresses;
-  // Counted, because millions of assertions would take longer than what they are about.
+  // Counted, because millions of assertions would take longer than the tested code.
   std::uint64_t wrong = 0;
   const auto expect = [&](bool right) { wrong += right ? 0 : 1; };
   for (std::uint64_t i = 0; i < keys.size(); ++i) {
@@ -134,7 +134,7 @@ TEST_CASE("A sparse table holds as many keys as it may, then it is OutOfMemory a
 TEST_CASE("Without memory for a further key everything stays as it was, and memory that comes is used") {
   LimitedRegionAllocator regions;
   SparseWords words(regions, 10'000'000);
-  // The limit is reached now by entries, now by buckets.
+  // Sometimes the entries reach the limit, sometimes the buckets.
   std::uint64_t key = 0;
   for (int round = 0; round < 20; ++round) {
     regions.set_commit_limit(regions.committed_bytes() + (round % 2 == 0 ? 0 : 64 << 10));

@@ -30,7 +30,7 @@ Key missing(std::uint64_t n) {
   return Key(n * 0x1'0000'0002U + 1);
 }
 
-// What one thread saw; assertions of Catch2 belong to the main thread.
+// Results of one thread: only the main thread may use Catch2's assertions.
 struct Observation {
   std::uint64_t looks = 0;
   std::uint64_t lost = 0;
@@ -39,7 +39,7 @@ struct Observation {
   std::uint64_t moved = 0;
 };
 
-// Looks up keys whose insertion was over before, the newest above all, and keys that never come.
+// Looks up keys whose insertion had ended, especially the newest, and keys that are never inserted.
 void look_up(const SparseWords& words, const std::atomic<std::uint64_t>& done,
              const std::vector<std::atomic<SparseWords::Word*>>& addresses, std::uint64_t stream,
              Observation& seen) {
@@ -62,7 +62,7 @@ void look_up(const SparseWords& words, const std::atomic<std::uint64_t>& done,
   }
 }
 
-// Every key that is seen in passing has its right number.
+// Every key found by iteration has its correct number.
 void pass_along(const SparseWords& words, const std::atomic<std::uint64_t>& done, Observation& seen) {
   for (std::uint64_t size = 0; size < kKeys;) {
     size = done.load(std::memory_order_acquire);

@@ -123,7 +123,7 @@ TEST_CASE(
   const std::uint32_t slot = fixture.store.word(Key(2)).slot().number;
   CHECK(fixture.transfer_ownership(Key(2), Domain(6)) == Value{1, 2, 3, 4, 5});
   CHECK(fixture.store.keys_here() == 1);
-  // What was released last comes first.
+  // The slot that was released last is allocated first.
   CHECK(fixture.store.allocate_slot(Key(4)).number == slot);
   const auto word = fixture.store.word(Key(2));
   CHECK(word.role() == Role::absent);

@@ -49,7 +49,7 @@ struct Fixture {
     if (!store.read(kKey, reinterpret_cast<std::byte*>(value.data()))) return {};
     return value;
   }
-  // What the holder of a lease does: writes in place.
+  // The holder of a lease writes in place.
   void write_leased(std::int32_t element) {
     std::memcpy(store.leased_content(kKey), &element, sizeof element);
   }

@@ -30,7 +30,7 @@ constexpr std::size_t kReaders = 2;
 constexpr std::uint64_t kChanges = 8'000;
 using Value = std::array<std::int64_t, kLength>;
 
-// What one thread saw; assertions of Catch2 belong to the main thread.
+// Results of one thread: only the main thread may use Catch2's assertions.
 struct Observation {
   std::uint64_t values = 0;
   std::uint64_t changes = 0;
@@ -38,14 +38,14 @@ struct Observation {
   std::uint64_t backwards = 0;
 };
 
-// What a worker asks the engine for, and what the engine answers.
+// Requests of a worker to the engine, and the engine's answers.
 enum class Step { idle, wanted, granted, ended };
 struct alignas(64) Taker {
   std::atomic<Step> step{Step::idle};
   Key key{};
 };
 
-// Elements of a value are equal at all times, and never become smaller.
+// All elements of a value are always equal, and never decrease.
 void watch(const Store& store, const std::atomic<bool>& stop, Observation& seen) {
   Value last{};
   for (std::uint64_t round = 0; seen.values == 0 || !stop.load(std::memory_order_relaxed); ++round) {
@@ -76,14 +76,14 @@ void update(Store& store, Observation& seen) {
   }
 }
 
-// Takes leases, changes the values in place without any latch, and ends the leases itself where it may.
+// Takes leases, changes the values in place without a latch, and ends the leases itself if it may.
 void take(Store& store, Taker& taker, const std::atomic<bool>& everything_happened, Observation& seen) {
   while (seen.changes < kChanges / 4 || !everything_happened.load(std::memory_order_relaxed)) {
     taker.key = Key(seen.changes % kKeys);
     taker.step.store(Step::wanted, std::memory_order_release);
     while (taker.step.load(std::memory_order_acquire) != Step::granted) std::this_thread::yield();
     add_one(store.leased_content(taker.key), seen);
-    if (seen.changes % 8 == 0) std::this_thread::yield();  // so that others come to wait for it
+    if (seen.changes % 8 == 0) std::this_thread::yield();  // so that other threads wait for the lease
     const bool alone = store.release_lease(taker.key);
     taker.step.store(alone ? Step::idle : Step::ended, std::memory_order_release);
     while (taker.step.load(std::memory_order_acquire) != Step::idle) std::this_thread::yield();
@@ -91,7 +91,7 @@ void take(Store& store, Taker& taker, const std::atomic<bool>& everything_happen
 }
 
 // The serving rank: grants leases, lets takers queue, ends queued leases, and sometimes lets the key leave
-// and come back instead.
+// and return instead.
 class Engine {
  public:
   Engine(Store& store, std::array<Taker, kTakers>& takers) : store_(store), takers_(takers) {}
@@ -106,7 +106,7 @@ class Engine {
       std::this_thread::yield();
     }
   }
-  // Takers have waited for leases, and keys have moved between two of them.
+  // Takers have waited for leases, and keys have moved between two leases.
   const std::atomic<bool>& everything_happened() const { return everything_happened_; }
 
  private:

@@ -19,14 +19,14 @@ using lapse::test::LimitedRegionAllocator;
 namespace {
 
 constexpr std::uint64_t kKeys = 40;
-// Each value with as many elements of state behind it, and one more.
+// The state of each value has one element more than the value.
 constexpr ValueLayout kLayout{ElementType::int32, 0, {.per_element = 1, .per_value = 1}};
 using Elements = std::vector<std::int32_t>;
 
 std::size_t length_of(Key key) {
   return key.index() % 13 + 1;
 }
-// Of value and state.
+// Number of elements of value and state.
 std::size_t elements_of(Key key) {
   return 2 * length_of(key) + 1;
 }
@@ -93,7 +93,7 @@ TEST_CASE("Value and state move whole, whatever their length, and disturb no nei
     const std::size_t slab_bytes = store.slab_bytes();
     std::vector<std::int32_t> generation(kKeys, 0);
     for (std::uint64_t step = 0; step < 500; ++step) {
-      // Keys of one length leave and come back in the same order, so that they change slots.
+      // Keys of one length leave and return in the same order, so that they change slots.
       const std::vector<Key> keys{Key(step % 13), Key(step % 13 + 13), Key(step % 13 + 26)};
       for (const Key key : keys) {
         Elements gone(elements_of(key) + 1, -1);

@@ -1,4 +1,4 @@
-// Stores of the ranks of a domain over one memory, with private slots where it does not suffice.
+// Stores of the ranks of a domain over one memory, with private slots if it does not suffice.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint64_t kKeys = 40;
 constexpr ValueLayout kLayout{ElementType::int64, 2};
-constexpr std::uint64_t kPart = 256;  // units of a rank, of which few can be committed
+constexpr std::uint64_t kPart = 256;  // units of a rank, few of which can be committed
 using Value = std::vector<std::int64_t>;
 
-// Commits pages until a limit: of memory that lives longer.
+// Commits pages until a limit. The memory outlives the object.
 class SharedPart final : public Region {
  public:
   SharedPart(std::byte* base, std::size_t bytes, std::size_t& left)
@@ -37,7 +37,7 @@ class SharedPart final : public Region {
   std::size_t& left_;
 };
 
-// Two ranks; `first` has room for `room` values in shared memory, `second` for as many.
+// Two ranks. `room` values of `first` fit into shared memory, and as many of `second`.
 struct SharedDomain {
   explicit SharedDomain(std::uint64_t room)
       : words(real.reserve(kKeys * 8)),
@@ -182,7 +182,8 @@ TEST_CASE(
   CHECK(store.word(Key(2)).role() == Role::absent);
   CHECK(store.word(Key(2)).hint() == lapse::Domain(1));
   CHECK_FALSE(store.is_private(Key(2)));
-  // The shared slot is free now: what comes next takes it, and then the private one that came back.
+  // The shared slot is free now: the next key takes it, and the one after it the private slot that was
+  // released.
   CHECK(store.transfer_ownership(Key(0), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1)));
   for (const std::uint64_t key : {std::uint64_t{5}, std::uint64_t{6}}) {
     store.begin_arrival(Key(key), 0);

@@ -186,7 +186,7 @@ TEST_CASE("A value that cannot be written leaves the key without a slot word and
                   std::runtime_error);
   CHECK_FALSE(fixture.store.known(kNew).has_value());
   CHECK(fixture.store.keys_here() == 2);
-  // The last slot released is the next one given.
+  // The slot that was released last is allocated next.
   const Slot slot = fixture.store.allocate_slot(kNew);
   fixture.store.release_slot(kNew, slot);
   fixture.create(kNew, kFirst);
@@ -204,7 +204,7 @@ TEST_CASE("A sparse store that is full refuses new keys and serves those it has"
   CHECK_THROWS_AS(store.make_number(kNew), OutOfMemory);
   CHECK(store.keys_here() == 1);
   CHECK(store.update(kOwned, [](std::byte*) {}));
-  // There is a slot for every key that may come: the one of the key that could not be created too.
+  // Every key that may arrive has a slot, including the key that could not be created.
   store.begin_arrival(kOther, 0);
   store.publish_owner(kOther, store.allocate_slot(kOther));
   CHECK(store.keys_here() == 2);
@@ -254,7 +254,7 @@ TEST_CASE("A key that is refused is absent again, without a hint, and its room i
   CHECK(fixture.store.keys_here() == 2);
   CHECK_THROWS_AS(fixture.store.refuse(kNew), ProtocolError);
   CHECK_THROWS_AS(fixture.store.refuse(kOwned), ProtocolError);
-  // It may come later.
+  // It may arrive later.
   const Slot prepared = fixture.store.prepare_arrival(kNew);
   fixture.store.begin_arrival(kNew, 18);
   const Slot slot = fixture.store.arrival_slot(kNew, prepared);
@@ -268,11 +268,11 @@ TEST_CASE("Preparing an arrival without memory changes nothing") {
   Store store = sparse_store(regions, 2);
   const Slot first = store.prepare_arrival(Key(1));
   const Slot second = store.prepare_arrival(Key(2));
-  // No slot word for a third key, and no slot.
+  // Neither a slot word for a third key, nor a slot.
   CHECK_THROWS_AS(store.prepare_arrival(Key(3)), OutOfMemory);
   CHECK_FALSE(store.known(Key(3)).has_value());
   store.cancel_arrival(Key(2), second);
-  // A slot, and still no slot word.
+  // A slot, but still no slot word.
   for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(store.prepare_arrival(Key(3)), OutOfMemory);
   const Slot again = store.prepare_arrival(Key(2));
   CHECK(store.arrival_slot(Key(1), first) != store.arrival_slot(Key(2), again));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 3;
 
-// What one thread saw; assertions of Catch2 belong to the main thread.
+// Results of one thread: only the main thread may use Catch2's assertions.
 struct Observation {
   std::uint64_t values = 0;
   std::uint64_t absent = 0;
@@ -27,12 +27,12 @@ struct Observation {
   std::uint64_t backwards = 0;
 };
 
-// Elements of a value are equal at all times, and never become smaller.
+// All elements of a value are always equal, and never decrease.
 void watch(const Store& store, const std::atomic<bool>& stop, Observation& seen) {
   const std::size_t length = store.sizes().layout().length;
   std::vector<std::int64_t> value(length);
   std::int64_t last[kKeys] = {};
-  // However late this thread gets a core, it sees something.
+  // However late this thread gets a core, it reads at least once.
   for (std::uint64_t round = 0; seen.values == 0 || !stop.load(std::memory_order_relaxed); ++round) {
     const std::uint64_t key = round % kKeys;
     if (!store.read(Key(key), reinterpret_cast<std::byte*>(value.data()))) {
@@ -48,7 +48,7 @@ void watch(const Store& store, const std::atomic<bool>& stop, Observation& seen)
   }
 }
 
-// Adds 1 to all elements of each key until that has succeeded `updates` times.
+// Adds 1 to all elements of each key, until `updates` additions have succeeded.
 void add(Store& store, std::uint64_t updates, std::uint64_t& torn) {
   const std::size_t length = store.sizes().layout().length;
   for (std::uint64_t done = 0; done < updates;) {
@@ -67,7 +67,7 @@ void add(Store& store, std::uint64_t updates, std::uint64_t& torn) {
   }
 }
 
-// Transfers ownership of keys and adopts the keys again with their value; sometimes into another slot.
+// Transfers ownership of keys and adopts them again with their values, sometimes into another slot.
 std::uint64_t move(Store& store, const std::atomic<bool>& stop) {
   std::vector<std::byte> value(store.sizes().value_bytes(Key(0)));
   std::uint64_t moves = 0;

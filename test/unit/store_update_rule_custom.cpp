@@ -1,4 +1,4 @@
-// Rules that users write.
+// Update rules that users write.
 #include <stdexcept>
 #include <string>
 #include <update_rules_example.hpp>
@@ -19,8 +19,8 @@ using lapse::ValueLayout;
 
 namespace {
 
-// The largest of all updates; the state, whose size is not linear, counts pushes. Initialising throws where
-// the value is negative.
+// The largest of all updates. The state, whose size is not linear, counts pushes. Initialising throws for
+// negative values.
 struct Largest {
   std::string label;
 

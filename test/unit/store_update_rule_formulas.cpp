@@ -1,4 +1,4 @@
-// The optimisers against their formulas, written down once more in double precision, one element at a time.
+// The optimisers, compared with their formulas in double precision, one element at a time.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -22,7 +22,7 @@ constexpr std::size_t kPushes = 60;
 
 using Numbers = std::vector<double>;
 
-// Value and gradients around 0, as in training.
+// Values and gradients around 0, like in training.
 Numbers numbers(std::uint64_t seed) {
   const lapse::PositionalRandom random(seed);
   Numbers result(kLength);
@@ -34,7 +34,7 @@ float scale_of(std::size_t push) {
   return push % 4 == 3 ? 0.25F : 1.0F;
 }
 
-// What a push does to the value, in double precision.
+// The effect of a push on the value, in double precision.
 using Step = std::function<void(Numbers& value, const Numbers& gradient, double scale)>;
 
 template <class T>
@@ -63,7 +63,7 @@ void check_against(const UpdateRule& rule, const Step& step, double tolerance) {
   for (const T& number : slot) CHECK(number != T{-77});
 }
 
-// Values and steps are of the order of 1: 60 pushes accumulate some tens of rounding units.
+// Values and steps are about 1: 60 pushes accumulate some tens of rounding units.
 void check_formula(const UpdateRule& rule, const std::function<Step()>& make_step) {
   check_against<float>(rule, make_step(), 2e-5);
   check_against<double>(rule, make_step(), 4e-14);
@@ -116,7 +116,7 @@ Step adam(const Adam& p) {
   };
 }
 
-// From a value w with n = 0: the z that the closed form of w belongs to.
+// For a value w with n = 0: computes the z for which the closed form gives w.
 Step ftrl(const Ftrl& p) {
   return [p, z = Numbers(), n = Numbers(kLength)](Numbers& value, const Numbers& gradient,
                                                   double scale) mutable {
@@ -174,7 +174,7 @@ TEST_CASE("FTRL follows its formula") {
 TEST_CASE("Adam's bias correction ends where the formula's does") {
   const Adam p{.learning_rate = 1, .beta1 = 0.5, .beta2 = 0.999, .epsilon = 1};
   const UpdateKernel kernel(UpdateRule::adam(p), lapse::ElementType::float64);
-  // With g = 1 from m = v = 1 on, m and v stay 1: a step shows the correction of v alone.
+  // With g = 1 and initial m = v = 1, m and v stay 1: a step shows only the correction of v.
   for (const double steps : {1.0, 100.0, 21000.0, 30000.0, 39999.0, 40000.0, 1e6, 1e15}) {
     std::vector<double> slot{0, 1, 1, steps};
     const double gradient = 1;

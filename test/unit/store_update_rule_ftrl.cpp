@@ -1,4 +1,4 @@
-// What is special about FTRL: its value follows from its state.
+// The special property of FTRL: its value is a function of its state.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -35,7 +35,7 @@ void check_round_trip(const Ftrl& parameters) {
   for (const double w : {0.0, 1.0, -1.0, 0.001, -1e-6, 12345.678}) {
     Slot<T> slot(parameters, static_cast<T>(w));
     const T before = slot.value();
-    // A gradient of 0 leaves z and n and computes the value from them.
+    // A gradient of 0 does not change z and n, and computes the value from them.
     slot.push(0);
     const double z = std::abs(w) * floor + parameters.l1;
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -64,7 +64,7 @@ TEST_CASE("A value is exactly 0 as long as its gradients sum up to no more than 
   CHECK(slot.content[1] == 1.0F);
   slot.push(0.25F);
   CHECK(slot.value() < 0);
-  // Back across 0.
+  // Crosses 0 again.
   slot.push(-0.5F);
   CHECK(slot.value() == 0.0F);
 }

@@ -16,7 +16,7 @@ using lapse::test::thrown_text;
 
 namespace {
 
-// Value and twice as much state, and three elements more.
+// The state has twice as many elements as the value, and three more.
 constexpr ValueLayout kLayout{ElementType::float32, 5, {.per_element = 2, .per_value = 3}};
 
 std::size_t key_plus_one(Key key) {

@@ -1,5 +1,5 @@
-// One ring between two ranks of a host: where messages are stored, when there is room, what is refused, and
-// both ends on threads of their own.
+// One ring between two ranks of a host: where messages are stored, when they fit, what is refused, and both
+// ends on their own threads.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ bool equal(std::span<const std::byte> left, const std::vector<std::byte>& right)
   return std::ranges::equal(left, right);
 }
 
-// Sends and takes in turn: a ring of which nothing is in use.
+// Sends and receives one message on a ring that is empty before and after.
 void pass(LocalRing& ring, HostRingWriter& writer, HostRingReader& reader, std::size_t bytes) {
   const auto content = message(bytes, bytes);
   REQUIRE_FALSE(reader.has_message());
@@ -113,14 +113,14 @@ TEST_CASE("host ring: what does not fit the end begins at the start, and nothing
     REQUIRE(equal(reader.message().bytes, message(200, 5)));
     reader.release();
   }
-  // 896 bytes are left behind the message of 128: three messages of 256, and none of them in two pieces.
+  // 896 bytes are left after the message of 128: three messages of 256, none of them split.
   for (int i = 0; i < 3; ++i) REQUIRE(writer.write(Kind::packet, message(240, 8)));
   REQUIRE_FALSE(writer.write(Kind::packet, message(240, 9)));
   REQUIRE(equal(reader.message().bytes, message(100, 6)));
   reader.release();
   reader.message();
   reader.release();
-  REQUIRE(writer.write(Kind::packet, message(240, 9)));  // At the start, behind a gap of 128.
+  REQUIRE(writer.write(Kind::packet, message(240, 9)));  // At the start, after a gap of 128.
   REQUIRE(ring.published() == 2048 + 256);
   for (int i = 0; i < 2; ++i) {
     reader.message();
@@ -143,10 +143,10 @@ TEST_CASE("host ring: a message that is written in place is seen once it is publ
     reader.release();
   };
   REQUIRE_FALSE(writer.reserved(nullptr));
-  REQUIRE(writer.reserve(10, 100).size() == 112);  // Whole lines.
+  REQUIRE(writer.reserve(10, 100).size() == 112);  // Whole cache lines.
   publish(writer.reserve(10, 240), 200, 1);
   REQUIRE(ring.published() == 256);
-  // What was reserved and not published takes no room.
+  // Bytes that were reserved and not published use no space.
   REQUIRE(writer.reserve(10, 240).size() == 240);
   const auto another = message(200, 2);
   for (int i = 0; i < 3; ++i) {
@@ -160,13 +160,13 @@ TEST_CASE("host ring: a message that is written in place is seen once it is publ
   reader.release();
   publish(writer.reserve(100, 100), 100, 3);
   for (std::uint64_t i = 0; i < 3; ++i) publish(writer.reserve(200, 240), 230, i);
-  // 128 bytes are left to the end: enough for the least, or none of it.
+  // 128 bytes are left to the end: used if they suffice for the least size, else skipped.
   REQUIRE(ring.published() == 1024 + 896);
   REQUIRE(writer.reserve(112, 240).size() == 112);
   publish(writer.reserve(113, 240), 113, 4);
   REQUIRE(ring.published() == 2048 + 192);
   REQUIRE(ring.consumed() == ring.published());
-  // No room: the receiver has not taken what was sent.
+  // The ring is full: the receiver has not taken the sent messages.
   for (int i = 0; i < 3; ++i) REQUIRE(writer.write(Kind::packet, another));
   REQUIRE(writer.reserve(1, 240).size() == 48);
   REQUIRE(writer.reserve(100, 100).size() == 112);

@@ -1,5 +1,5 @@
-// The rings between the ranks of a host, on threads in place of ranks: order, waiting for room, turns, memory
-// that cannot be had, sleeping receivers.
+// The rings between the ranks of a host, with threads in place of ranks: order, waiting for space, turns,
+// memory that cannot be allocated, sleeping receivers.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ TEST_CASE("host rings: messages that find no room wait in order, and the receive
     while (const auto number = take_number(receiver)) REQUIRE(*number == next++);
     REQUIRE(next > before);
     if (next == kMessages) break;
-    // The receiver has found nothing more and sleeps; what was waiting goes in and wakes it.
+    // The receiver has found no more messages and sleeps; the waiting ones enter the ring and wake it.
     std::thread sleeper([&] { receiver_bells.own().sleep(std::chrono::seconds(60), [] { return false; }); });
     while (!receiver_bells.own().is_asleep()) std::this_thread::yield();
     sender.advance();
@@ -126,7 +126,7 @@ TEST_CASE("host rings: messages that find no room wait in order, and the receive
   }
   sender.advance();
   REQUIRE(sender.idle());
-  // A later message does not overtake those that wait.
+  // A later message does not overtake the waiting ones.
   for (std::uint64_t number = 0; number < 10; ++number)
     sender.send(Rank(1), Kind::packet, packet(number, 900));
   REQUIRE(take_number(receiver) == 0U);
@@ -225,7 +225,7 @@ TEST_CASE("host rings: every rank sends to every rank, on threads") {
         ++received;
       }
       ++done;
-      // Others may still write to this rank's senders' rings: all leave together.
+      // Others may still write to the rings of this rank's senders: all threads leave together.
       while (done.load() < kRanks) std::this_thread::yield();
     });
   }
@@ -251,7 +251,7 @@ TEST_CASE("host rings: packets in the ring itself, copied and waiting ones keep 
       sender.advance();
       continue;
     }
-    // As much as fits the room, more, or a copy.
+    // Messages that fill the reserved space, exceed it, or are copied.
     PacketBuffer buffer;
     if (random.below(4) != 0) buffer = sender.begin(Rank(1), random.below(kLargest), random.below(kLargest));
     in_place += buffer.in_place() ? 1 : 0;
@@ -269,7 +269,7 @@ TEST_CASE("host rings: packets in the ring itself, copied and waiting ones keep 
   }
   REQUIRE(sender.idle());
   REQUIRE(in_place > 1000);
-  // While packets wait, and for one that is too large, there is no room in the ring.
+  // While packets wait, and for a packet that is too large, nothing can be reserved in the ring.
   REQUIRE_FALSE(sender.begin(Rank(1), kLargest + 1, kLargest + 1).in_place());
   for (std::uint64_t number = 0; number < 5; ++number)
     sender.send(Rank(1), Kind::packet, packet(number, 900));

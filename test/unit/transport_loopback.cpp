@@ -161,7 +161,7 @@ TEST_CASE("a remote read copies once, and is delivered later") {
   REQUIRE(seen == Seen{{1, 12}, {0, 11}});
   REQUIRE(reader.idle());
 
-  // Poll takes all steps, as one packet.
+  // poll takes all steps, and counts them as one packet.
   seen.clear();
   for (const std::uint64_t tag : {0U, 1U}) reader.remote_reads()->begin(Rank{2}, number, 0, tag);
   const Record record;

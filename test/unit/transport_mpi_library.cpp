@@ -1,4 +1,4 @@
-// What is chosen for which MPI library.
+// The choices made for each MPI library.
 #include "lapse/transport/mpi/library/mpi_library.hpp"
 
 #include <map>
@@ -60,7 +60,7 @@ TEST_CASE("an MPI library is known by its text") {
     const MpiLibrary library = mpi_library_of(known.text);
     CHECK(library.product == known.product);
     CHECK(library.major == known.major);
-    MpiFamily family = MpiFamily::mpich;  // What is made of MPICH shares its handles.
+    MpiFamily family = MpiFamily::mpich;  // Libraries derived from MPICH share its handles.
     if (known.product == MpiProduct::open_mpi) family = MpiFamily::open_mpi;
     if (known.product == MpiProduct::unknown) family = MpiFamily::unknown;
     CHECK(library.family == family);

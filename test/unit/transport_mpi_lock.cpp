@@ -1,4 +1,4 @@
-// The MPI lock as a lock; what it has to do with MPI is tested with MPI.
+// The MPI lock as a lock. Tests over MPI test its relation to MPI.
 #include <barrier>
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ TEST_CASE("one thread at a time holds the MPI lock") {
   MpiLock lock;
   constexpr int kThreads = 6;
   constexpr long kRounds = 20'000;
-  long count = 0;  // Not atomic: lost increments, and ThreadSanitizer, would show two holders.
+  long count = 0;  // Not atomic: lost increments, and ThreadSanitizer, would reveal two holders.
   std::barrier start(kThreads);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
@@ -21,7 +21,7 @@ TEST_CASE("one thread at a time holds the MPI lock") {
       for (long round = 0; round < kRounds; ++round) {
         lock.lock();
         const long seen = count;
-        // Some holders keep it so long that others stop spinning and go to sleep.
+        // Some holders keep it so long that other threads stop spinning and sleep.
         for (int i = 0; round % 1000 == 0 && i < 300; ++i) std::this_thread::yield();
         count = seen + 1;
         lock.unlock();

@@ -1,4 +1,4 @@
-// Network adapters with remote memory access, in folders made like the kernel's.
+// Network adapters with remote memory access, in folders like the kernel's.
 #include "lapse/transport/rma/rdma_devices.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// RMA receive rings without messaging: slots, credit, what is refused; and both ends in random interleavings.
+// RMA receive rings without messaging: slots, credit, refusals; and both ends in random interleavings.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,7 @@ struct Note {
   std::uint64_t bytes;
 };
 
-// A ring whose bytes remember which payload they belong to, with notes and credit in flight.
+// A ring that records which payload each byte belongs to, with notes and credit in flight.
 class RandomRing {
  public:
   RandomRing(std::uint64_t capacity, std::uint64_t seed)
@@ -58,7 +58,7 @@ class RandomRing {
     const std::optional<RmaRingSlot> place = writer_.reserve(bytes);
     if (!place) {
       ++refused_;
-      // Only bytes in flight or not returned are a reason.
+      // A refusal is allowed only while bytes are in flight or not returned.
       REQUIRE(!writer_.all_consumed());
       return;
     }
@@ -94,7 +94,7 @@ class RandomRing {
 
   RmaReceiveRingWriter writer_;
   RmaReceiveRingReader reader_;
-  std::vector<std::uint64_t> memory_;  // the payload that lies there; 0: none
+  std::vector<std::uint64_t> memory_;  // the payload stored there; 0: none
   RandomEngine random_;
   std::deque<Note> notes_;
   std::deque<std::uint64_t> credits_;
@@ -111,7 +111,7 @@ TEST_CASE("RMA receive rings: payloads are stored in order, aligned and in one p
   REQUIRE(writer.reserve(256) == RmaRingSlot{128, 384});
   REQUIRE(writer.reserve(256) == RmaRingSlot{384, 640});
   REQUIRE(writer.reserve(200) == RmaRingSlot{640, 896});
-  REQUIRE_FALSE(writer.reserve(200));  // Would end behind the ring, and its begin is in use.
+  REQUIRE_FALSE(writer.reserve(200));  // Would end after the ring, and its beginning is in use.
   REQUIRE(writer.reserve(128) == RmaRingSlot{896, 1024});
   REQUIRE_FALSE(writer.reserve(1));
   writer.credit(384);

@@ -1,4 +1,4 @@
-// What stands in for memory of a host inside one process, and doorbells in it.
+// The stand-in for a host's shared memory inside one process, and doorbells in it.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -62,7 +62,7 @@ TEST_CASE("Transports inside a process share memory by groups") {
 }
 
 TEST_CASE("A doorbell over a shared word wakes the sleeper from another doorbell over it") {
-  // Anonymous shared pages have another futex key than private ones.
+  // Anonymous shared pages have a different futex key than private ones.
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(page != MAP_FAILED);
   constexpr int kTurns = 5000;
@@ -102,7 +102,7 @@ TEST_CASE("Every rank of a host has its doorbell in a line of its own; ringing a
   of_0.ring(Rank(4));
   bool asked = false;
   of_3.own().sleep(microseconds(1), [&] {
-    // Rank 3 is the third of its host and has announced itself.
+    // Rank 3 is the third of its host and has announced its sleep.
     CHECK(line_of(0) == 0);
     CHECK(line_of(1) == 0);
     CHECK(line_of(2) == 1);

@@ -1,4 +1,4 @@
-// The threaded loopback network, one thread for each rank; worth running under ThreadSanitizer.
+// The threaded loopback network, one thread for each rank. Also run it under ThreadSanitizer.
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -17,7 +17,7 @@ using namespace lapse;
 
 namespace {
 
-// Runs the body on a thread for each rank; rethrows what one of them threw.
+// Runs the body on a thread for each rank. Rethrows an exception of any of them.
 void on_all_ranks(ThreadedLoopback& network, const std::function<void(Transport&)>& body) {
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(network.ranks()));
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// Packets between all ranks of a transport whose number, size and content both sides can compute: a check of
+// Packets between all ranks of a transport. Both sides can compute their number, size and content: a check of
 // order, completeness and content that runs on every transport.
 #pragma once
 
@@ -20,10 +20,9 @@
 
 namespace lapse::test {
 
-// One rank's part of the traffic: `packets_per_pair` packets to every rank, itself included, on the ordered
-// lane and, where it shares the order, on the bulk lane. About half of them are sent by handlers. Throws
-// std::runtime_error on the first packet that is not the one expected (assertions of Catch2
-// must not be used by several threads).
+// One rank's part of the traffic: `packets_per_pair` packets to every rank, including itself, on the ordered
+// lane and, if it shares the order, on the bulk lane. Handlers send about half of them. Throws
+// std::runtime_error at the first unexpected packet (several threads must not use Catch2's assertions).
 class Traffic {
  public:
   // The size of each packet is one of `sizes`.
@@ -37,13 +36,13 @@ class Traffic {
         sent_(static_cast<std::size_t>(transport.ranks())),
         received_(static_cast<std::size_t>(transport.ranks())) {}
 
-  // Sends and receives everything.
+  // Sends and receives all packets.
   void run() {
     while (!step()) {
     }
   }
 
-  // Sends at most one packet and polls once; returns whether everything is done.
+  // Sends at most one packet and polls once. Returns whether all is done.
   bool step() {
     if (choice_.below(2) == 0) send_one();
     const std::size_t limit = 1 + choice_.below(8);

@@ -25,7 +25,7 @@ Corpus corpus_of_equal_words() {
   return corpus;
 }
 
-// What batches of some sentences are made with.
+// The parameters of batches of several sentences.
 struct BatcherSetup {
   explicit BatcherSetup(const WindowOptions& options)
       : corpus(corpus_of_equal_words()),
@@ -124,7 +124,7 @@ TEST_CASE("each word of a sentence is a target for the words around it") {
   std::uint64_t words = 0;
   const std::vector<WordTile> tiles = all_tiles(setup, batch, &words);
   CHECK(words == 8);
-  // A word alone has no contexts.
+  // A single word has no contexts.
   REQUIRE(tiles.size() == 7);
   for (WordId word = 0; word < 5; ++word) {
     const WordTile& tile = tiles[word];
@@ -294,7 +294,7 @@ TEST_CASE("the gradients are those of the loss") {
 
 TEST_CASE("a step of descent goes against the gradient") {
   WindowBatch batch = two_tiles();
-  // One context: its step sees the vectors as they were.
+  // One context: its step reads the vectors before any change.
   batch.tiles = {{1, 3}};
   batch.contexts = {0};
   batch.targets = {0, 1, 2};

@@ -72,7 +72,7 @@ TEST_CASE("an analogy is answered with the nearest word that is not in the quest
   // king - man + woman is near queen; the last two questions expect words that are excluded or less near.
   const std::vector<Analogy> questions{{0, 1, 2, 3, 0}, {0, 1, 2, 1, 0}, {0, 1, 2, 4, 0}};
   CHECK(solver.is_correct(questions) == std::vector<bool>{true, false, false});
-  // More questions than one pass takes.
+  // More questions than one pass handles.
   std::vector<Analogy> many(100, questions[0]);
   many[70] = questions[1];
   const std::vector<bool> correct = solver.is_correct(many);
@@ -133,7 +133,7 @@ TEST_CASE("the rank correlation is Spearman's, with mean ranks for equal numbers
   using Numbers = std::vector<double>;
   CHECK(rank_correlation(Numbers{1, 2, 3}, Numbers{10, 100, 1000}) == Approx(1));
   CHECK(rank_correlation(Numbers{1, 2, 3}, Numbers{3, 2, 1}) == Approx(-1));
-  // The example of many textbooks: IQ and hours of television, -29/165.
+  // A textbook example: IQ and hours of television, -29/165.
   CHECK(rank_correlation(Numbers{106, 100, 86, 101, 99, 103, 97, 113, 112, 110},
                          Numbers{7, 27, 2, 50, 28, 29, 20, 12, 6, 17}) == Approx(-29.0 / 165));
   // Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: 4.5 / sqrt(4.5 * 5).

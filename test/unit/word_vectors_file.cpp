@@ -71,7 +71,7 @@ TEST_CASE("the formats are those of word2vec, byte by byte") {
 
 TEST_CASE("files of other programs are read") {
   const TemporaryDirectory directory;
-  // word2vec itself ends each line of text with a blank, other writers of the binary format omit line ends.
+  // word2vec itself ends each line of text with a blank; other writers of the binary format omit line ends.
   const std::string text = GENERATE(std::string("2 2\nthe 1.500000 -2.000000 \nof 0.25 1e-999 \n"),
                                     std::string("2 2\r\nthe 1.5 -2\r\nof .25 0"),
                                     "2 2\nthe " + bytes_of({1.5F, -2}) + "of " + bytes_of({0.25F, 0}),
@@ -120,7 +120,7 @@ TEST_CASE("malformed files of vectors are refused") {
       {"1 2\na 1 2\nb 1 2\n", "vectors:3: more than the 1 words"},
       {"1 2\n" + std::string(2000, 'x'), "vectors:2: more than 1000 bytes"},
       {"1 3\na " + bytes_of({1, 2}), "vectors:2: the file ends, expected 3 numbers"},
-      // Text whose first line is not of the format.
+      // Text whose first line does not have the format.
       {"2 3\nNew York 1 2 3\nParis 1 2 3\n",
        "; the file was taken for a binary one, as 'York' in its line 2 is no "},
       {"2 2\na 1,5 2\nb 1 2\n", "; the file was taken for a binary one, as '1,5' in its line 2 is no number"},

@@ -1,5 +1,5 @@
-// Word vectors on ranks, workers and loaders that are threads of one process. Made to run under
-// ThreadSanitizer too.
+// Word vectors on ranks, workers and loaders that are threads of one process. Also runs under
+// ThreadSanitizer.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::int32_t kTrainingRanks = 2;
 
-// Runs f on every rank; returns what each has thrown, or an empty text.
+// Runs f on every rank. Returns the message that each has thrown, empty if none.
 std::array<std::string, kTrainingRanks> on_every_rank(
     const std::function<void(adapm::ParameterManager&)>& f) {
   adapm::Options options;
@@ -72,8 +72,7 @@ TrainingOptions options_of_threads() {
   return options;
 }
 
-// Calls f(worker, runner) for two workers of each rank; returns the sum of what it returns, on all
-// ranks.
+// Calls f(worker, runner) for two workers of each rank. Returns the sum of its results over all ranks.
 std::uint64_t words_of_runners(adapm::ParameterManager& manager, const Corpus& corpus,
                                const std::function<std::uint64_t(adapm::IntentWorker&, EpochRunner&)>& f) {
   const TrainingOptions options = options_of_threads();
@@ -162,7 +161,7 @@ TEST_CASE("a worker leaves while it reads again, and begins that anew") {
   const std::vector<std::string> files{directory.write("text", test::text_of_topics(200))};
   const auto problems = on_every_rank([&](adapm::ParameterManager& manager) {
     const Corpus corpus = load_corpus(manager.server(), 2, {files, 5});
-    const std::uint64_t done = corpus.occurrences / 4 / 2;  // by each of four workers: a half
+    const std::uint64_t done = corpus.occurrences / 4 / 2;  // half of the part of each of four workers
     std::atomic<bool> is_right = true;
     words_of_runners(manager, corpus, [&](adapm::IntentWorker& worker, EpochRunner& runner) {
       EpochProgress progress;

@@ -1,4 +1,4 @@
-// For programs that use the library beside others: what is wrong ends the job.
+// For programs that use the library together with others: an error ends the job.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Parallel HDF5: between phases all ranks write the rows of a table to one file, which is open during them.
+// Parallel HDF5: between phases all ranks write the rows of a table to one file, which stays open during the
+// phases.
 #include <hdf5.h>
 
 #include "lapse/transport/mpi/environment.hpp"
@@ -10,7 +11,7 @@ constexpr hsize_t kKeys = 70;
 constexpr hsize_t kLength = 3;
 constexpr hsize_t kSteps = 4;
 
-// Steps times keys times elements, of which a rank reads or writes a part of one step.
+// A file of steps x keys x elements. A rank reads or writes a part of one step.
 class File {
  public:
   File(const char* path, bool create) {

@@ -1,5 +1,6 @@
-// hypre solves on two of three ranks, by multigrid, while the third one is ahead, in the next phase of a
-// server on all ranks. Right-hand sides come from a table of that server, and solutions go to another one.
+// hypre solves by multigrid on two of three ranks, while the third rank is already in the next phase of a
+// server on all ranks. Right-hand sides come from a table of that server, and solutions are pushed to another
+// one.
 #include <HYPRE.h>
 #include <HYPRE_krylov.h>
 #include <HYPRE_parcsr_ls.h>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr HYPRE_BigInt kRows = 80;
 
-// The rows of a rank of those that solve, in a matrix with 3 on the diagonal and -1 beside it.
+// The rows of one of the solving ranks, in a matrix with 3 on the diagonal and -1 beside it.
 class Solver {
  public:
   explicit Solver(MPI_Comm communicator) : communicator_(communicator) {
@@ -42,7 +43,7 @@ class Solver {
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
-  // Collective over those that solve.
+  // Collective over the solving ranks.
   std::vector<double> solve(const std::vector<double>& right) const {
     HYPRE_IJVector b = vector(right);
     HYPRE_IJVector x = vector(std::vector<double>(right.size()));
@@ -90,7 +91,7 @@ class Solver {
   HYPRE_IJMatrix matrix_ = nullptr;
 };
 
-// The elements of the matrix times a vector of one number.
+// The elements of the product of the matrix and a constant vector.
 double times_matrix(std::int64_t row, double number) {
   return number * (row == 0 || row == kRows - 1 ? 2 : 1);
 }

@@ -1,5 +1,5 @@
-// PETSc starts MPI and takes signals. Its solves alternate with phases of a server: a vector goes from the
-// table through a matrix and its solver, and back to the table, in another order.
+// PETSc initialises MPI and handles signals. Its solves alternate with phases of a server: a vector is read
+// from the table, passes through a matrix and its solver, and is written back to the table in another order.
 #include <petscksp.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ PetscErrorCode count_signal(int, void*) {
   return 0;
 }
 
-// What is done at each signal, by PETSc for many.
+// The handlers of all signals. PETSc installs many of them.
 std::vector<void (*)(int)> handlers() {
   std::vector<void (*)(int)> handlers;
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
@@ -53,7 +53,7 @@ class Solver {
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
-  // Multiplies by the matrix, and solves for what it multiplied.
+  // Multiplies by the matrix, and solves for the original vector.
   void there_and_back(std::vector<double>& values) const {
     Vec x = nullptr;
     Vec b = nullptr;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   lapse::prepare_mpi_environment();
   PetscInitialize(&argc, &argv, nullptr, nullptr);
   PetscPushSignalHandler(count_signal, nullptr);
-  PetscSetFPTrap(PETSC_FP_TRAP_ON);  // As the option -fp_trap.
+  PetscSetFPTrap(PETSC_FP_TRAP_ON);  // like the option -fp_trap
   run();
   PetscPrintf(PETSC_COMM_WORLD, "PETSc works\n");
   PetscPopSignalHandler();

@@ -1,4 +1,4 @@
-// A program with the shared library that loads a plugin with a copy of its own: both call MPI.
+// A program with the shared library that loads a plugin with its own copy of the library. Both call MPI.
 #include <dlfcn.h>
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Locks of MPI calls that copies of the library have announced.
+// The locks of MPI calls that copies of the library have announced.
 int announced_locks() {
   void* last = nullptr;
   int found = 0;

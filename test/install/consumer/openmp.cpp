@@ -1,4 +1,4 @@
-// Threads of OpenMP as workers, with the runtime of either compiler.
+// OpenMP threads as workers, with the runtime of either compiler.
 #include <omp.h>
 
 #include <array>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   {
     lapse::ParameterServer server(MPI_COMM_WORLD);
     const auto table = server.create_table<double>({.name = "sums", .keys = 100});
-    for (int phase = 0; phase < 2; ++phase) {  // The second one has the threads of the first.
+    for (int phase = 0; phase < 2; ++phase) {  // the second phase reuses the threads of the first
       server.start_progress(2);
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
       {

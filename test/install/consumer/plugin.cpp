@@ -1,4 +1,4 @@
-// A plugin with the library in it.
+// A plugin that contains the library.
 #include "test/install/consumer/plugin.hpp"
 
 #include <memory>

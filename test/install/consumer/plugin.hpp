@@ -1,4 +1,4 @@
-// What a plugin that contains a copy of the library offers to a program that uses another one.
+// The functions of a plugin that contains a copy of the library, for a program that uses another copy.
 #pragma once
 
 #include <mpi.h>

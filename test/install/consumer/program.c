@@ -1,4 +1,4 @@
-/* A program in C that sees nothing but the installation. */
+/* A program in C that uses only the installation. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -23,7 +23,7 @@ void expect(bool truth, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// Whether f throws the type, caught as what it is and not as one of its bases.
+// Whether f throws exactly this type, not a base class of it.
 template <class Thrown, class F>
 bool throws(F f) {
   try {

@@ -1,4 +1,4 @@
-! A program in Fortran that sees nothing but the installation.
+! A program in Fortran that uses only the installation.
 module adding
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64, real32

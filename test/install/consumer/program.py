@@ -22,10 +22,10 @@ with lapse.Manager(MPI.COMM_WORLD, {"lapse.log_level": "warning"}) as manager:
 
     manager.run_workers(2, add)
 
-# A part of this program that is written in C has the library of the package.
+# A part of this program that is written in C uses the package's library.
 ctypes.CDLL(os.path.join(sys.argv[1], "liblapse_c.so"))
 with open("/proc/self/maps", encoding="utf-8") as maps:
     loaded = {os.path.realpath(line.split()[-1]) for line in maps if "/liblapse.so" in line}
 expected = {os.path.realpath(os.path.join(sys.argv[1], "liblapse.so"))}
 assert loaded == expected, f"liblapse.so of {loaded}: expected that of the installation"
-sys.stdout.write("Python works\n")  # In one piece: lines of ranks do not mix.
+sys.stdout.write("Python works\n")  # in one write: lines of ranks do not mix

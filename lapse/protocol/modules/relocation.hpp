@@ -9,10 +9,9 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
-#include "lapse/protocol/host/records_by_rank.hpp"
 #include "lapse/protocol/key/key_relocation.hpp"
 #include "lapse/protocol/key/localize_answers.hpp"
-#include "lapse/protocol/records/relocation_records.hpp"
+#include "lapse/protocol/records/relocation_requests.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {

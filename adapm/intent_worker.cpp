@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <new>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "adapm/sampling/sampler_state.hpp"
 #include "adapm/sampling/usable_keys.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/ps/access/worker_core.hpp"
 
 namespace adapm {
@@ -20,48 +18,30 @@ using lapse::Key;
 
 namespace {
 
-// As WorkerCore sees it, without the latches that other threads may hold.
 class KeysInMemory final : public UsableKeys {
  public:
-  KeysInMemory(lapse::WorkerCore& core, const lapse::TableHandle& table)
-      : core_(core), table_(table.state()) {}
+  KeysInMemory(lapse::WorkerCore& core, const lapse::TableHandle& table) : core_(core), table_(table) {}
 
   void find(std::span<const Key> keys, std::span<bool> usable) override {
-    static_assert(kMaxAtOnce <= lapse::Store::kMaxAtOnce);
-    const lapse::Store& store = table_.store();
-    lapse::UnansweredTable& unanswered = core_.endpoint().unanswered();
-    const bool clear = unanswered.count().is_clear();
-    std::array<lapse::Store::Word*, kMaxAtOnce> words;
-    store.find(keys, words.data());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      usable[i] = words[i] != nullptr ? store.is_open(*words[i]) : is_home(keys[i]);
-      if (!clear && usable[i])
-        usable[i] = !unanswered.contains(table_.id(), keys[i]) && core_.is_current(table_, keys[i]);
-    }
+    static_assert(kMaxAtOnce <= lapse::WorkerCore::kMaxUsableAtOnce);
+    core_.find_usable(table_, keys, usable);
   }
 
  private:
-  // An uninitialized key is local at its home.
-  bool is_home(Key key) const { return table_.definition().homes.home(key) == table_.self_domain(); }
-
   lapse::WorkerCore& core_;
-  const lapse::TableShard& table_;
+  const lapse::TableHandle& table_;
 };
 
 }  // namespace
 
 IntentWorker::IntentWorker(lapse::Worker& worker, IntentHandle intents)
-    : lapse::Worker(worker.core().seat()), IntentHandle(std::move(intents)) {
-  if (!wants_keys(technique())) return;
-  round_ = std::make_unique<lapse::RoundRequest>();
-  round_->handler = &core().phase().protocol.replication();
-}
+    : lapse::Worker(worker.core().seat()), IntentHandle(std::move(intents)) {}
 
 IntentWorker::~IntentWorker() = default;
 
 void IntentWorker::advance_clock() {
   lapse::Worker::advance_clock();
-  if (round_ != nullptr) core().help(*round_);
+  if (wants_keys(technique())) core().help_round();
 }
 
 // --- samples

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -10,10 +9,6 @@
 #include "adapm/sampler.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/ps/worker.hpp"
-
-namespace lapse {
-struct RoundRequest;
-}
 
 namespace adapm {
 
@@ -64,8 +59,6 @@ class LAPSE_EXPORT IntentWorker : public lapse::Worker, public IntentHandle {
  private:
   void check_values(const lapse::TableHandle& table, std::size_t keys, std::size_t elements);
   void take(SampleHandle& sample, std::span<lapse::Key> keys);
-
-  std::unique_ptr<lapse::RoundRequest> round_;  // null where there are no rounds
 };
 
 }  // namespace adapm

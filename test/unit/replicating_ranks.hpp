@@ -82,13 +82,14 @@ class ReplicatingRanks {
 
   // A worker of the rank localizes the key; requests that its domain's replicas be synced; leases the key,
   // whose main copy is on the rank, and releases it.
-  void localize(std::size_t rank, Key key) {
+  void localize(std::size_t rank, Key key) { localize(rank, std::span(&key, 1)); }
+  void localize(std::size_t rank, std::span<const Key> keys) {
     progress_role.assert_held();  // One thread does everything.
     OperationState& operation = worker(rank).acquire();
     operation.kind = OperationKind::localize;
     operation.table = &table(rank);
-    operation.items.emplace_back(key, nullptr, 0U, 0U);
-    operation.remaining.store(1);
+    for (const Key key : keys) operation.items.emplace_back(key, nullptr, 0U, 0U);
+    operation.remaining.store(static_cast<std::uint32_t>(keys.size()));
     operation.worker->opened(operation);
     protocol(rank).localize_requests().handle_submission(operation);
     protocol(rank).end_turn();

@@ -24,9 +24,6 @@
 
 namespace lapse {
 
-// Requests a round as soon as possible. The thread that advances a worker's clock submits it to Replication.
-struct RoundRequest : Submission {};
-
 struct RoundCounters {
   std::uint64_t rounds = 0;
 };
@@ -72,6 +69,7 @@ class Replication final : public ProtocolModule, public WantSink {
   void set_times(const RoundTimes& times);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
+  // Any Submission requests a round, as soon as possible.
   void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);

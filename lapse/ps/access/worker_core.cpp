@@ -118,10 +118,11 @@ void WorkerCore::submit(Submission& submission) {
   phase_.engine.submit(submission);
 }
 
-bool WorkerCore::help(Submission& submission) {
-  if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return false;
+void WorkerCore::help_round() {
+  if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return;
   const BusyGuard guard(gate_, Busy::engine);
-  return phase_.engine.help(submission);
+  Submission round{.handler = &phase_.protocol.replication()};
+  phase_.engine.help(round);
 }
 
 Operation WorkerCore::submit(OperationBuilder& builder) {

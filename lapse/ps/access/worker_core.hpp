@@ -108,9 +108,15 @@ class WorkerCore {
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
-  // Carries out a submission at once and handles the packets that have arrived. Returns false, having done
-  // nothing, if another thread drives the engine or this worker may not.
-  LAPSE_EXPORT_INNER bool help(Submission& submission);
+  // Sets usable[i] to whether keys[i] can be read in memory without a message, as far as that shows without the
+  // latches that other threads may hold. At most kMaxUsableAtOnce keys.
+  static constexpr std::size_t kMaxUsableAtOnce = Store::kMaxAtOnce;
+  LAPSE_EXPORT_INNER void find_usable(const TableHandle& table, std::span<const Key> keys,
+                                      std::span<bool> usable);
+
+  // Begins a round of replication, if its limits allow one, and handles the packets that have arrived. Does
+  // nothing if another thread drives the engine or this worker may not.
+  LAPSE_EXPORT_INNER void help_round();
 
   // --- handles ---
 

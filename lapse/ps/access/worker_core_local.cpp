@@ -1,11 +1,14 @@
 // WorkerCore: calls that are answered from memory alone.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/protocol/host/user_code.hpp"
+#include "lapse/ps/access/operation_builder.hpp"
 #include "lapse/ps/access/worker_core.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -89,6 +92,20 @@ Locality WorkerCore::locality(const TableHandle& table, Key key) {
   if (local) return Locality::local;
   if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
   return Locality::not_local;
+}
+
+void WorkerCore::find_usable(const TableHandle& table, std::span<const Key> keys, std::span<bool> usable) {
+  const TableShard& state = table.state();
+  const Store& store = state.store();
+  const bool ordered = !gate_.is_clear();
+  std::array<Store::Word*, kMaxUsableAtOnce> words;
+  store.find(keys, words.data());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    // An uninitialized key is local at its home.
+    usable[i] = words[i] != nullptr ? store.is_open(*words[i])
+                                    : state.definition().homes.home(keys[i]) == state.self_domain();
+    if (ordered && usable[i]) usable[i] = endpoint_.may_access_memory(state, keys[i], words[i]);
+  }
 }
 
 bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {

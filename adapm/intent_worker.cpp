@@ -20,7 +20,7 @@ using lapse::Key;
 
 namespace {
 
-// As WorkerCore sees it, without the latches that other threads may hold.
+// Like the check of WorkerCore, except that it ignores latches held by other threads.
 class KeysInMemory final : public UsableKeys {
  public:
   KeysInMemory(lapse::WorkerCore& core, const lapse::TableHandle& table)

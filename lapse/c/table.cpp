@@ -200,7 +200,7 @@ const lapse_table_spec& checked(const lapse_table_spec* spec) {
   return wanted;
 }
 
-// Separate, because the application's function may throw on one rank only, before a collective call.
+// Builds the options before the collective call: an error in them is thrown on this rank alone.
 template <class T>
 std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec,
                                         const lapse_push_limits* limits) {

@@ -119,11 +119,13 @@ void declare_checkpoints(py::module_& module) {
       .def(
           "release_memory", [](const CheckpointsHandle& handle) { handle.checkpoints->release_memory(); },
           py::call_guard<py::gil_scoped_release>(), "Frees the memory of the last copy.")
-      .def("load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
-           "is_fallback"_a = false,
-           "Collective. Loads the newest, or a step: a lapse.LoadedCheckpoint. tables: lapse.TableLoad objects.\n\n"
-           "is_fallback, with a step: newer checkpoints could not be loaded. Otherwise they are an abandoned\n"
-           "branch.");
+      .def(
+          "load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
+          "is_fallback"_a = false,
+          "Collective. Loads the newest, or a step: a lapse.LoadedCheckpoint. tables: lapse.TableLoad "
+          "objects.\n\n"
+          "is_fallback, with a step: newer checkpoints could not be loaded. Otherwise they are an abandoned\n"
+          "branch.");
 }
 
 }  // namespace lapse::python

@@ -132,8 +132,7 @@ void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>&
             Worker& base = self.base();
             self.managed != nullptr ? self.managed->advance_clock() : base.advance_clock();
           },
-          py::call_guard<py::gil_scoped_release>(),
-          "Advances the clock. Intents for earlier clocks end.")
+          py::call_guard<py::gil_scoped_release>(), "Advances the clock. Intents for earlier clocks end.")
       .def_property_readonly(
           "clock", [](const WorkerState& self) { return self.base().current_clock().value(); },
           "How often the worker has advanced its clock.")

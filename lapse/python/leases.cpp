@@ -188,9 +188,8 @@ void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& 
   py::class_<LeaseHandle>(module, "Lease", "Exclusive access of a worker to keys, in a with block.")
       .def("__enter__", &LeaseHandle::enter, py::return_value_policy::reference)
       .def("__exit__", &LeaseHandle::exit)
-      .def(
-          "values", &LeaseHandle::values, "table"_a,
-          "The array with the values of the keys of this table. The end of the block stores its content.")
+      .def("values", &LeaseHandle::values, "table"_a,
+           "The array with the values of the keys of this table. The end of the block stores its content.")
       .def("states", &LeaseHandle::states, "table"_a, "The same for the state of the update rule.")
       .def("apply", &LeaseHandle::apply, "table"_a, "updates"_a, "scale"_a = 1.0F,
            "Like a push of these updates to the keys of this table, on the arrays.");

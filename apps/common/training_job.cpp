@@ -85,7 +85,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
     try {
       return resume(request, tried);
     } catch (const CheckpointError& error) {
-      // Every rank has this error.
+      // This error is thrown on every rank.
       const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
                                 error.reason() == Reason::missing || error.reason() == Reason::foreign;
       if (options_.resume_step || !may_be_older) throw;
@@ -179,7 +179,7 @@ void TrainingJob::try_to_save(const std::function<void()>& f) {
   try {
     f();
   } catch (const CheckpointError& error) {
-    // Every rank has this error.
+    // This error is thrown on every rank.
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
   }

@@ -22,8 +22,8 @@ namespace lapse::apps {
 // How parameters become local to their users: methods of Lapse (Renz-Wieland et al., VLDB'20, sections 2.2
 // and 4.1, appendix A) and AdaPM (CIKM'23, section 5.1).
 enum class TrainingMode : std::uint8_t {
-  classic,     // triples distributed at random, nothing is localized: parameters stay at their homes
-  clustering,  // triples clustered by relation, relations localized once to the ranks of their triples
+  classic,         // triples distributed at random, nothing is localized: parameters stay at their homes
+  clustering,      // triples clustered by relation, relations localized once to the ranks of their triples
   latency_hiding,  // triples distributed at random, entities localized ahead of their use
   combined,        // triples clustered by relation, relations localized once, entities ahead of their use
   intent           // triples dealt out at random; workers signal intents, and the manager does the rest

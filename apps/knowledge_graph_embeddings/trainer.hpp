@@ -76,7 +76,7 @@ class Trainer {
   // embeddings and evaluates them on the test triples. Throws Error if the training has diverged: see
   // require_healthy.
   // `job`, which may be null, saves checkpoints. If it resumes, the training continues from its checkpoint.
-  // If it is to stop, the training returns, maybe in the middle of an epoch, and stopped() is true.
+  // If it is to stop, the training returns, maybe in the middle of an epoch, and has_stopped().
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
   bool has_stopped() const { return has_stopped_; }
 

@@ -33,7 +33,7 @@ struct TrainingOptions {
   UpdateRuleOptions update_rule;
   LearningRateOptions learning_rate;
   std::uint64_t epochs = 50;
-  std::uint64_t patience = 3;  // epochs without a better test error that end the training; 0: never
+  std::uint64_t patience = 3;        // epochs without a better test error that end the training; 0: never
   std::uint64_t evaluate_every = 1;  // epochs between evaluations; 0: none
   std::uint64_t seed = 1;            // for initial factors and orders
   RunnerOptions runner;

@@ -24,7 +24,7 @@ Clock later(Clock clock, std::int64_t clocks) {
 
 std::int64_t poisson_quantile(double mean, double normal_quantile) {
   if (mean <= 0) return 0;
-  // Cornish and Fisher's expansion, with the skewness; half a count for the step from sums to an integral.
+  // Cornish-Fisher expansion with the skewness, and a continuity correction of half a count.
   const double z = normal_quantile;
   const double quantile = mean + std::sqrt(mean) * z + (z * z - 1) / 6 - 0.5;
   return static_cast<std::int64_t>(std::clamp(std::ceil(quantile), 0.0, kLargestCount));
@@ -49,11 +49,11 @@ Clock ActionTimer::begin_round(Clock now) {
   const double advanced = static_cast<double>(now.value() - last_.value());
   last_ = now;
   if (advanced > 0) {
-    // A longer round counts as often as the estimate fits into it.
+    // A long round counts as many times as it exceeds the estimate.
     const double times = std::max(1.0, advanced / std::max(rate_, 1.0));
     rate_ += (1 - std::pow(1 - settings_.smoothing, times)) * (advanced - rate_);
   }
-  // A worker that was faster than estimated may have been slowed down before: then the estimate is too low.
+  // A worker faster than estimated may have been slowed down before; then the estimate is too low.
   const double rate = std::max(rate_, advanced);
   const std::int64_t window = poisson_quantile(2 * rate, normal_quantile_);  // this round and the next
   const auto step =

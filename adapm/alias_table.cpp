@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kWhole = 4294967296.0;  // a column
 
-// A share of a column, at least the smallest there is: what has a weight can be drawn.
+// A share of a column, at least 2^-32, so that every number with a positive weight can be drawn.
 std::uint32_t share(double part) {
   return static_cast<std::uint32_t>(std::clamp(part * kWhole, 1.0, kWhole - 1));
 }
@@ -16,13 +16,13 @@ std::uint32_t share(double part) {
 }  // namespace
 
 AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size()) {
-  // Divided first, so that the sum of large weights is finite.
+  // Divide first, so that the sum of large weights is finite.
   const double largest = *std::ranges::max_element(weights);
   double sum = 0;
   for (const double weight : weights) sum += weight / largest;
   const double scale = static_cast<double>(weights.size()) / sum;
 
-  // How much of a column each number is still to get. Numbers below one column are stacked from the front,
+  // The part of a column that each number still needs. Numbers below one column are stacked from the front,
   // the others from the back.
   std::vector<double> left(weights.size());
   std::vector<std::uint32_t> numbers(weights.size());
@@ -41,7 +41,7 @@ AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size(
     ++large;
     numbers[small++] = high;
   }
-  // What is left is whole columns but for errors of rounding: none of them is of a number without weight.
+  // The rest are whole columns, up to rounding errors; none belongs to a number without weight.
   const auto fill = [&](std::uint32_t number) { columns_[number] = {0, number}; };
   for (std::size_t i = 0; i < small; ++i) fill(numbers[i]);
   for (std::size_t i = large; i < numbers.size(); ++i) fill(numbers[i]);

@@ -12,7 +12,7 @@
 namespace adapm {
 
 // The alias method (Walker 1977, built as by Vose 1991): n columns of equal probability, each shared by its
-// own number and by one other. Takes 8 bytes for each number, and 12 more while it is made.
+// own number and one other. Takes 8 bytes for each number, and 12 more during construction.
 //
 // The shares are rounded to 2^-32 of a column: a number is drawn with a probability that differs by less than
 // 1/n * 2^-32 * (numbers that share its column or give to it) from its part of the weights. A number with
@@ -21,7 +21,7 @@ namespace adapm {
 // Thread safety: constant.
 class LAPSE_EXPORT AliasTable {
  public:
-  // As many numbers as an index of a column can name.
+  // Column indices have 32 bits.
   static constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 32;
 
   // At least one weight and at most kMaxSize; each finite and not negative, one of them positive.
@@ -29,7 +29,8 @@ class LAPSE_EXPORT AliasTable {
 
   std::size_t size() const { return columns_.size(); }
 
-  // Takes one number from the engine: its product with n has the column above, and the place in it below.
+  // Takes one number from the engine. Its product with n has the column in the high bits and the position
+  // inside the column in the low bits.
   std::uint32_t draw(lapse::RandomEngine& random) const {
     const std::uint64_t bits = random();
     const std::uint64_t product = (bits >> 32U) * columns_.size() + ((bits & kLow) * columns_.size() >> 32U);
@@ -38,7 +39,7 @@ class LAPSE_EXPORT AliasTable {
     return (product & kLow) < column.own ? number : column.other;
   }
 
-  // With what probability draw gives each number.
+  // The probability of each number under draw.
   std::vector<double> probabilities() const;
 
   std::size_t bytes() const { return columns_.capacity() * sizeof(Column); }
@@ -50,7 +51,7 @@ class LAPSE_EXPORT AliasTable {
 
   struct Column {
     std::uint32_t own;    // of 2^32
-    std::uint32_t other;  // its own number where nothing is shared
+    std::uint32_t other;  // its own number if the column is not shared
   };
 
   std::vector<Column> columns_;

@@ -11,22 +11,22 @@
 
 namespace adapm {
 
-// From ParameterManager::attach; as lapse::AttachedWorker.
+// Returned by ParameterManager::attach. Like lapse::AttachedWorker.
 class LAPSE_EXPORT AttachedIntentWorker {
  public:
   AttachedIntentWorker(lapse::AttachedWorker base, IntentHandle intents);
 
-  // After its end its calls throw UsageError.
+  // After detach or fail, calls of the worker throw UsageError.
   IntentWorker& operator*() const { return *worker_; }
   IntentWorker* operator->() const { return worker_.get(); }
-  // Ends the worker. Throws as Worker::wait_all.
+  // Ends the worker. Throws what Worker::wait_all throws.
   void detach();
-  // Ends the worker, and the phase on every rank with the text of `failure`.
+  // Ends the worker, and fails the phase on every rank with the message of `failure`.
   void fail(std::exception_ptr failure) noexcept;
 
  private:
   lapse::AttachedWorker base_;
-  std::unique_ptr<IntentWorker> worker_;  // in place of that of base_; null after a move
+  std::unique_ptr<IntentWorker> worker_;  // used in place of that of base_; null after a move
 };
 
 }  // namespace adapm

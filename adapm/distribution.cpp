@@ -60,7 +60,7 @@ void check_keys(std::span<const Key> keys, std::size_t weights) {
   }
 }
 
-// make(), where there is memory for it.
+// Returns make(); turns std::bad_alloc into OutOfMemory.
 template <class Make>
 auto with_memory(std::size_t weights, Make&& make) {
   try {
@@ -72,7 +72,7 @@ auto with_memory(std::size_t weights, Make&& make) {
 
 }  // namespace
 
-// --- making
+// --- construction
 
 Distribution::Distribution(Kind kind, KeyRange range)
     : kind_(kind),
@@ -157,7 +157,7 @@ void Distribution::draw(lapse::RandomEngine& random, std::span<Key> keys) const 
   random = engine;
 }
 
-// --- what it is
+// --- properties
 
 std::vector<Distribution::KeyProbability> Distribution::probabilities() const {
   std::vector<KeyProbability> all;

@@ -1,4 +1,4 @@
-// Which keys are drawn, and how often.
+// Distributions over keys.
 #pragma once
 
 #include <cstddef>
@@ -19,25 +19,25 @@
 namespace adapm {
 
 // A distribution over keys, for samplers of a parameter manager or alone. Its keys with a positive
-// probability are its *support*. What is drawn depends on the random engine alone, for log_uniform also on
-// the mathematical library.
+// probability are its *support*. Draws depend only on the random engine; log_uniform also on the mathematical
+// library.
 //
-// What cannot be a distribution is a UsageError: no key, a weight that is negative, infinite or no number,
-// no weight above 0, more than 2^32 weights. OutOfMemory where the table of weights cannot be made.
+// The constructors throw UsageError for no keys, for a weight that is negative, infinite or NaN, if no weight
+// is above 0, and for more than 2^32 weights; OutOfMemory if the table of weights cannot be allocated.
 //
 // Thread safety: constant; each thread draws with an engine of its own.
 class LAPSE_EXPORT Distribution {
  public:
   using Shared = std::shared_ptr<const Distribution>;
 
-  // All keys of the range alike. Takes no memory for keys.
+  // All keys of the range with equal probability. Takes no memory for keys.
   static Shared uniform(KeyRange range);
-  // Key number k of the range (from 0) with probability log((k + 2) / (k + 1)) / log(n + 1), for keys in
-  // order of falling frequency that follow Zipf's law. Takes no memory for keys. From range of 2^47 keys on
-  // not all of them are drawn.
+  // Key number k of the range (from 0) with probability log((k + 2) / (k + 1)) / log(n + 1), for keys sorted
+  // by falling frequency that follow Zipf's law. Takes no memory for keys. In ranges of 2^47 keys or more,
+  // some keys are never drawn.
   static Shared log_uniform(KeyRange range);
-  // Key first + i with a probability proportional to counts[i]^exponent; where the count is 0, never. The
-  // exponent of word2vec is 0.75.
+  // Key first + i with a probability proportional to counts[i]^exponent; keys with count 0 are never drawn.
+  // word2vec uses the exponent 0.75.
   static Shared by_frequency(std::span<const std::uint64_t> counts, double exponent,
                              lapse::Key first = lapse::Key(0));
   // Key first + i with a probability proportional to weights[i]. Takes 8 bytes for each weight.
@@ -49,24 +49,24 @@ class LAPSE_EXPORT Distribution {
     if (table_) return key(table_->draw(random));
     return kind_ == Kind::uniform ? key(random.below(size_)) : draw_log_uniform(random);
   }
-  // As many draws of one key.
+  // Fills `keys` with independent draws.
   void draw(lapse::RandomEngine& random, std::span<lapse::Key> keys) const;
 
-  // Keys with a positive probability.
+  // The number of keys with a positive probability.
   std::uint64_t support() const { return support_; }
   // The first and the last key of the support.
   lapse::Key first_key() const { return first_; }
   lapse::Key last_key() const { return last_; }
-  // Every key of the support with its probability, as draw gives it. Takes 8 bytes or more for each.
+  // Every key of the support with its probability under draw. Takes at least 8 bytes a key.
   struct KeyProbability {
     lapse::Key key;
     double probability;
   };
   std::vector<KeyProbability> probabilities() const;
 
-  // Bytes of memory that the object takes.
+  // Memory of the object in bytes.
   std::size_t memory_bytes() const;
-  // In words, with a checksum: equal for equal distributions.
+  // A description with a checksum; equal for equal distributions.
   std::string to_text() const;
 
  private:
@@ -81,14 +81,14 @@ class LAPSE_EXPORT Distribution {
   lapse::Key draw_log_uniform(lapse::RandomEngine& random) const;
 
   const Kind kind_;
-  lapse::Key base_;  // key number 0, where keys_ is empty
+  lapse::Key base_;  // key number 0, if keys_ is empty
   lapse::Key first_;
   lapse::Key last_;
   std::uint64_t size_;
   std::uint64_t support_;
   double log_size_ = 0;  // of size + 1
   std::optional<AliasTable> table_;
-  std::vector<lapse::Key> keys_;  // by number; empty: from base_ on
+  std::vector<lapse::Key> keys_;  // by number; empty: consecutive from base_
 };
 
 }  // namespace adapm

@@ -8,12 +8,11 @@
 
 namespace adapm {
 
-// What a worker does with the keys of an intent. Both are managed alike: a key that is only read is brought
-// near for the reads, and its copy sends nothing as long as it is not written. What a worker does with a key
-// is not bound by the type; statistics count the keys of each.
+// What a worker does with the keys of an intent. Both types are managed alike: a replica sends nothing until
+// it is written. The type does not restrict accesses; statistics count the keys of each type.
 enum class IntentType : std::uint8_t { read_write, read_only };
 
-// The keys from `first` to before `end`.
+// The keys from `first` up to, not including, `end`.
 struct KeyRange {
   lapse::Key first;
   lapse::Key end;
@@ -22,8 +21,8 @@ struct KeyRange {
   bool operator==(const KeyRange&) const = default;
 };
 
-// A worker will access keys of a table while its clock is at least `start` and below `end`: the keys listed,
-// or those of a range.
+// A worker will access keys of a table, listed or a range, while its clock is at least `start` and below
+// `end`.
 struct Intent {
   lapse::TableId table = {};
   IntentType type = IntentType::read_write;

@@ -1,4 +1,4 @@
-// What a rank counts about intents and samples, and the counters of all ranks.
+// Counters of intents and samples, of one rank and of all ranks.
 #pragma once
 
 #include <array>
@@ -32,13 +32,14 @@ struct LAPSE_EXPORT IntentCounters {
   std::uint64_t postponed_keys = 0;
   std::uint64_t remote_draws = 0;
 
-  // Sums, except for maxima.
+  // Adds sums, and takes the larger of two maxima.
   IntentCounters& operator+=(const IntentCounters& other);
   bool operator==(const IntentCounters&) const = default;
 
-  // Clocks that a worker advances in a round in which it advances at all; 0 before the first.
+  // Mean number of clocks that a worker advances in a round, over rounds in which it advances; 0 before the
+  // first.
   double clocks_per_round() const;
-  // How far ahead of their start intents become actionable, in clocks; 0 before the first.
+  // Mean number of clocks between an intent's activation and its start; 0 before the first.
   double mean_lead() const;
 
   template <class Archive>
@@ -75,7 +76,7 @@ inline constexpr std::array kIntentCounterFields{
 };
 // clang-format on
 
-// Every field is in the table.
+// The table has every field.
 static_assert(sizeof(IntentCounters) == kIntentCounterFields.size() * sizeof(std::uint64_t));
 
 template <class Archive>

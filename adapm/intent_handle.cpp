@@ -81,7 +81,8 @@ void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> 
   if (!keys.empty()) lapse::ArgumentChecks(rank_).keys(table.state(), keys);
   check_range(table, range);
   if (keys.empty() && range.size() == 0) return;
-  // A sparse table's keys become known by intents: what is done always, of other tables, is done for them.
+  // Keys of a sparse table become known only by intents: techniques that always replicate act on these
+  // intents.
   const TechniqueTraits traits = adapm::traits(technique_);
   const bool is_acted_on = traits.acts_on_intents || (traits.replicates_always && table.is_sparse());
   const Intent intent{.table = table.id(), .type = type, .start = start, .end = end, .range = range};

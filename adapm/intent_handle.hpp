@@ -17,23 +17,23 @@ namespace adapm {
 
 class WorkerIntents;
 
-// Signals intents of one worker and prepares its samples, in one phase. Copies do so for the same worker.
+// Signals intents of one worker and prepares its samples, in one phase. Copies belong to the same worker.
 //
-// Thread safety: any thread; a thread that loads data for a worker signals what the worker will access. A
-// handle may outlive its phase and its manager; then it refuses intents and samples.
+// Thread safety: any thread, so that a thread that loads data for a worker can signal what the worker will
+// access. A handle may outlive its phase and its manager; then it refuses intents and samples.
 class LAPSE_EXPORT IntentHandle {
  public:
-  // Made by ParameterManager; `server`: whose tables may be named.
+  // Made by ParameterManager. `server`: the server whose tables may be named.
   IntentHandle(std::shared_ptr<WorkerIntents> intents, std::uint64_t phase, Technique technique,
                const void* server, lapse::Rank rank, std::size_t worker);
 
   // The worker will access the keys while its clock is at least `start` and below `end`. Keys may repeat, and
-  // intents may overlap. Copies the keys; waits for no message and for no other thread but for one that is in
-  // this call, or begins a round, for this worker. An intent whose start has passed is acted on at once; one
-  // whose end has passed, or is its start, is ignored and counted.
-  // Throws UsageError for an end before its start, for a range of more keys than a sparse table may have, for
-  // a table of another server and after the worker's phase has ended, ClosedError after the manager was
-  // closed, KeyOutOfRange, OutOfMemory where the keys cannot be copied; then nothing is signaled.
+  // intents may overlap. Copies the keys. Waits for no message, and for no thread except one that is in this
+  // call or begins a round for this worker. An intent whose start has passed is acted on at once; one whose
+  // end has passed, or equals its start, is ignored and counted. Throws UsageError for an end before its
+  // start, for a range of more keys than a sparse table may have, for a table of another server and after the
+  // worker's phase; ClosedError after the manager was closed; KeyOutOfRange; OutOfMemory if the keys cannot
+  // be copied. Then nothing is signaled.
   template <lapse::Element T>
   void intent(const lapse::Table<T>& table, std::span<const lapse::Key> keys, lapse::Clock start,
               lapse::Clock end, IntentType type = IntentType::read_write) const {
@@ -44,7 +44,7 @@ class LAPSE_EXPORT IntentHandle {
               IntentType type = IntentType::read_write) const {
     signal(table.handle(), std::span<const lapse::Key>(&key, 1), {}, start, end, type);
   }
-  // A range takes no memory for each key before it is acted on. A large one is acted on in several rounds.
+  // A range takes no memory per key before it is acted on. A large range is acted on in several rounds.
   template <lapse::Element T>
   void intent(const lapse::Table<T>& table, KeyRange range, lapse::Clock start, lapse::Clock end,
               IntentType type = IntentType::read_write) const {
@@ -52,32 +52,32 @@ class LAPSE_EXPORT IntentHandle {
   }
 
   // The worker will pull `keys` keys of the sampler's distribution while its clock is at least `start` and
-  // below `end`. Draws and announces what the sampler's scheme demands (docs/sampling.md); waits as intent()
-  // does. With one thread at a time, the keys of the schemes naive, prelocalised and pool depend on the
-  // sampler's seed, on the number of the worker among all, on the phase and on the samples that were prepared
-  // before in it.
-  // Throws as intent() does, also UsageError for a sampler of another manager, and for more keys without
-  // replacement than the support of the distribution, or a pool, has; then nothing is prepared.
+  // below `end`. Draws and announces keys as the sampler's scheme demands (docs/sampling.md). Waits as
+  // intent() does. If one thread at a time calls it, the keys of the schemes naive, prelocalised and pool
+  // depend only on the sampler's seed, the worker's global number, the phase and the samples prepared earlier
+  // in the phase. Throws what intent() throws, and UsageError for a sampler of another manager, and for more
+  // keys without replacement than the distribution's support or a pool has. Then nothing is prepared.
   template <lapse::Element T>
   [[nodiscard]] PreparedSample<T> prepare_sample(const Sampler<T>& sampler, std::size_t keys,
                                                  lapse::Clock start, lapse::Clock end) const {
     return {sampler.table(), prepare(sampler.state(), keys, start, end)};
   }
 
-  // How often the worker has advanced its clock, in all phases. The worker may be advancing it.
+  // How often the worker has advanced its clock, over all phases. May be called while the worker advances it.
   lapse::Clock current_clock() const;
 
  protected:
   WorkerIntents& intents() const { return *intents_; }
   Technique technique() const { return technique_; }
-  // Throws UsageError unless so many keys of the sample can be taken by this worker.
+  // Throws UsageError unless this worker can take `keys` keys of the sample.
   void check_sample(SampleHandle& sample, std::size_t keys) const;
 
  private:
-  // Throws unless this call on the table, with these clocks, is possible now; `what`: "an intent".
+  // Throws unless this call on the table with these clocks is allowed now. `what`: the call, e.g. "an
+  // intent".
   void check_call(const lapse::TableHandle& table, lapse::Clock start, lapse::Clock end,
                   const char* what) const;
-  // What cannot be done because the worker's phase has ended.
+  // Throws UsageError: the worker's phase has ended.
   [[noreturn]] void throw_after_phase(const lapse::TableHandle& table, const char* what) const;
   SampleHandle prepare(const std::shared_ptr<SamplerState>& sampler, std::size_t keys, lapse::Clock start,
                        lapse::Clock end) const;

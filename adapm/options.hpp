@@ -18,9 +18,8 @@ struct OptionStates;
 
 namespace adapm {
 
-// Every field but `server` has one line in the table in options.cpp, which gives its name, unit, range and
-// meaning; docs/adaptive-management-options.md is generated from it. All ranks of a manager must have equal
-// options.
+// The table in options.cpp has one line for every field except `server`: name, unit, range and meaning.
+// docs/adaptive-management-options.md is generated from it. All ranks of a manager need equal options.
 struct LAPSE_EXPORT Options {
   lapse::Options server = {};  // of the server that the manager contains
   Technique technique = Technique::adaptive;
@@ -36,28 +35,27 @@ struct LAPSE_EXPORT Options {
   std::string trace_keys = {};
   std::string trace_file = "adapm-trace";
 
-  // The defaults, changed by the file that LAPSE_OPTIONS_FILE names and by the environment variables LAPSE_*
-  // and ADAPM_<NAME IN CAPITALS>, which are stronger.
-  // Throws ConfigurationError as lapse::Options::from_environment does. Variables ADAPM_* that are ignored
-  // are among the server's, which warns of them.
+  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names, and that by the environment variables
+  // LAPSE_* and ADAPM_<NAME IN CAPITALS>. Throws ConfigurationError as lapse::Options::from_environment does.
+  // Ignored ADAPM_* variables are listed in the server's options; the server warns of them.
   static Options from_environment();
-  // With these sources (lapse/core/option_sources.hpp), and without LAPSE_OPTIONS_FILE.
+  // Like from_environment(), from these sources (lapse/core/option_sources.hpp), without LAPSE_OPTIONS_FILE.
   static Options from_environment(const lapse::OptionSources& sources);
 
-  // One option of the manager, not of its server, from text and as text. Throws ConfigurationError.
+  // Sets and gets one option of the manager, not of its server, as text. Throws ConfigurationError.
   void set(std::string_view name, std::string_view value);
   std::string get(std::string_view name) const;
 
-  // Throws ConfigurationError when a field is outside its range; also of the server's options.
+  // Throws ConfigurationError if a field, also one of the server's options, is outside its range.
   void validate() const;
 
-  // One line for each option of the manager: name, value, unit; those that are not the default are marked.
+  // One line for each option of the manager: name, value, unit, and a mark unless it has the default value.
   std::string to_text() const;
 
   bool operator==(const Options&) const = default;
 };
 
-// All options of the manager with their values, and all that is wrong with the sources and the environment.
+// All options of the manager with their values, and all errors in the sources and the environment.
 LAPSE_EXPORT lapse::OptionStates option_states(const lapse::OptionSources& sources);
 
 // The text of docs/adaptive-management-options.md.

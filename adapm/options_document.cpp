@@ -1,5 +1,5 @@
 // adapm_options_doc: prints docs/adaptive-management-options.md. With --check <file>: fails unless the file
-// has that text.
+// equals it.
 #include "adapm/options.hpp"
 #include "lapse/core/options/document_main.hpp"
 

@@ -30,7 +30,7 @@ class WorkerPlaces : public lapse::EndedWorkers<IntentWorker> {};
 
 namespace {
 
-// `archives`: of each rank; empty where the destructor of its manager closes.
+// `archives`: one per rank; empty if the destructor of that rank's manager closes.
 IntentEffect effect_of_all(const std::vector<std::string>& archives) {
   IntentEffect effect;
   for (const std::string& archive : archives)
@@ -72,7 +72,7 @@ ParameterManager::ParameterManager(MPI_Comm communicator, const lapse::OptionSou
   } catch (const lapse::ConfigurationError&) {
     problem = std::current_exception();
   }
-  // A server reads its part of the environment itself, for all ranks.
+  // The server reads its part of the environment itself, for all ranks.
   server_ = problem ? std::make_unique<lapse::ParameterServer>(communicator, sources)
                     : std::make_unique<lapse::ParameterServer>(communicator, options_.server);
   start(problem);
@@ -131,7 +131,7 @@ void ParameterManager::report() {
   if (!options_.statistics_report && options_.statistics_file.empty()) return;
   const Statistics all = statistics();
   if (rank() != lapse::Rank(0)) return;
-  // Whatever is logged else: the option asks for it.
+  // The option requests this, at any log level.
   if (options_.statistics_report)
     lapse::Logger(rank(), lapse::LogLevel::info).info("statistics:\n{}", all.to_text());
   if (options_.statistics_file.empty()) return;
@@ -155,7 +155,7 @@ void ParameterManager::add_table(const lapse::TableHandle& table, const lapse::T
 
 namespace {
 
-// What each rank has called a function for.
+// Throws CollectiveMismatch unless all ranks gave the same text.
 void check_equal(const std::vector<std::string>& texts, std::string_view call) {
   for (std::size_t other = 1; other < texts.size(); ++other) {
     if (texts[other] == texts[0]) continue;
@@ -200,7 +200,7 @@ std::shared_ptr<SamplerState> ParameterManager::make_sampler(const lapse::TableH
 
 // --- phases
 
-// From the call that begins a phase to its end.
+// Spans a phase, from the call that begins it to its end (RAII).
 class ParameterManager::ManagedPhase {
  public:
   ManagedPhase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
@@ -208,7 +208,7 @@ class ParameterManager::ManagedPhase {
     if (manager.running_) {
       throw lapse::UsageError(fmt::format("a phase on rank {} while workers run", manager.rank().value()));
     }
-    // The server refuses numbers of workers that are out of range.
+    // The server refuses numbers of workers out of range.
     workers_ = static_cast<std::size_t>(std::clamp(workers, 0, lapse::ParameterServer::kMaxWorkers));
     manager.ended_workers_->prepare(workers_);
     number_ = manager.management_->begin_phase(workers_);
@@ -223,7 +223,7 @@ class ParameterManager::ManagedPhase {
   ManagedPhase& operator=(const ManagedPhase&) = delete;
 
   std::uint64_t number() const { return number_; }
-  // Their intents end.
+  // Ends the intents of all workers.
   void end_workers() const {
     for (std::size_t worker = 0; worker < workers_; ++worker) manager_.management_->end_worker(worker);
   }
@@ -236,7 +236,7 @@ class ParameterManager::ManagedPhase {
 
 namespace {
 
-// From the start of a worker to its end, by an exception or not: then its intents end.
+// Ends a worker's intents when the worker ends (RAII).
 class WorkerPhase {
  public:
   WorkerPhase(Management& management, std::size_t local_worker)
@@ -279,7 +279,7 @@ void ParameterManager::run_here(const std::function<void(IntentWorker&)>& f) {
 }
 
 void ParameterManager::start_progress(std::int32_t workers) {
-  // Other threads attach as soon as the server lets them.
+  // Other threads may attach as soon as the server allows it.
   attached_phase_ = std::make_unique<ManagedPhase>(*this, workers);
   try {
     server_->start_progress(workers);

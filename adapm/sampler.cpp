@@ -39,7 +39,7 @@ std::size_t SampleHandle::left() const {
 
 void SampleHandle::finish() noexcept {
   if (keys_ == nullptr) return;
-  // In a child that fork has made, another thread of the parent may have locked the stream.
+  // In a child made by fork, the stream may still be locked by a thread of the parent.
   if (sampler_->process().is_left()) return lapse::leave_to_parent(keys_);
   stream_->give_back(std::move(keys_));
 }

@@ -1,4 +1,4 @@
-// Samplers of keys, and the samples that were prepared with them.
+// Samplers of keys, and samples prepared with them.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ class PreparedKeys;
 class SamplerState;
 class SampleStream;
 
-// Draws keys of a table by a distribution, for the workers of all ranks; made by
-// ParameterManager::create_sampler. A cheap handle, valid as long as the manager. One that nothing was
-// assigned to has no table: every call that needs it throws UsageError.
+// Draws keys of a table by a distribution, for the workers of all ranks. Made by
+// ParameterManager::create_sampler. A cheap handle, valid as long as the manager. Every call with a
+// default-constructed sampler throws UsageError.
 template <lapse::Element T>
 class Sampler {
  public:
@@ -37,26 +37,27 @@ class Sampler {
   std::shared_ptr<SamplerState> state_;
 };
 
-// The part of a PreparedSample without its element type.
+// The part of a PreparedSample that does not depend on the element type.
 class LAPSE_EXPORT SampleHandle {
  public:
-  // For the library: prepared for a worker in a phase; `stream`: of this sampler, gets the keys back.
+  // For the library. Prepared for a worker in a phase. `stream`: the sampler's stream, which gets the keys
+  // back.
   SampleHandle(std::shared_ptr<SamplerState> sampler, SampleStream& stream,
                std::unique_ptr<PreparedKeys> keys, std::uint64_t phase, std::size_t worker);
   SampleHandle(SampleHandle&& other) noexcept;
   SampleHandle& operator=(SampleHandle&& other) noexcept;
   ~SampleHandle();
 
-  // Keys that were prepared, and those that have not been taken yet; 0 when the sample is finished.
+  // The numbers of keys prepared, and not yet taken; 0 if the sample is finished.
   std::size_t size() const;
   std::size_t left() const;
 
-  // For the library. Null when the sample is finished or was moved from.
+  // For the library. Null if the sample is finished or was moved from.
   PreparedKeys* keys() { return keys_.get(); }
   SamplerState& sampler() { return *sampler_; }
   std::uint64_t phase() const { return phase_; }
   std::size_t worker() const { return worker_; }
-  // Ends the sample: its memory is used again. Twice is fine.
+  // Ends the sample; its memory is reused. May be called twice.
   void finish() noexcept;
 
  private:
@@ -67,8 +68,8 @@ class LAPSE_EXPORT SampleHandle {
   std::size_t worker_;
 };
 
-// Keys that a worker may pull, as many as were asked for. Made by prepare_sample; its destructor finishes it.
-// Used by one thread at a time, and by the worker that it was prepared for, in the phase of the preparation.
+// Keys that a worker may pull. Made by prepare_sample; its destructor finishes it. Used by one thread at a
+// time, by the worker that it was prepared for, in the same phase.
 template <lapse::Element T>
 class PreparedSample : public SampleHandle {
  public:

@@ -1,4 +1,4 @@
-// The ways in which a parameter manager can manage keys: AdaPM's own, and those that it is compared with.
+// Techniques of managing keys: AdaPM's own, and those that it is compared with.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 namespace adapm {
 
 enum class Technique : std::uint8_t {
-  adaptive,             // relocates a key that one domain wants, replicates it where several do
-  immediate,            // as adaptive, but acts on an intent as soon as it is signaled
-  relocation_only,      // brings a key to the domain that wants it; where several do, to the last one
-  replication_only,     // keys stay where they are, and every domain that wants one has a replica
-  nups,                 // a fixed choice per key: the frequent ones on every domain, the others relocated
-  full_replication,     // every domain has every key
-  static_partitioning,  // keys stay at their home
-  localize,             // keys move where the application asks for them (Worker::localize)
+  adaptive,             // relocates a key that one domain wants, replicates a key that several want
+  immediate,            // like adaptive, except that intents are acted on as soon as they are signaled
+  relocation_only,      // relocates a key to the domain that wants it; if several do, to the last one
+  replication_only,     // keys stay where they are; every domain that wants one has a replica
+  nups,                 // a fixed choice per key: frequent keys replicated everywhere, others relocated
+  full_replication,     // every domain has every key or a replica of it
+  static_partitioning,  // keys stay at their homes
+  localize,             // only the application relocates keys (Worker::localize)
 };
 
 inline constexpr std::array kTechniques{Technique::adaptive,
@@ -27,13 +27,13 @@ inline constexpr std::array kTechniques{Technique::adaptive,
                                         Technique::static_partitioning,
                                         Technique::localize};
 
-// What a technique makes of intents.
+// What a technique does with intents.
 struct TechniqueTraits {
   std::string_view name;
-  bool acts_on_intents;    // else they are only counted
-  bool times_actions;      // when an intent is due, not when it is signaled (AdaPM paper, section 4.2)
-  bool chooses_frequent;   // by how often a key is accessed
-  bool replicates_always;  // on every domain, from the start: the keys chosen, or all where none are chosen
+  bool acts_on_intents;    // false: they are only counted
+  bool times_actions;      // acts when an intent is due, not when signaled (AdaPM paper, section 4.2)
+  bool chooses_frequent;   // chooses keys by how often they are accessed
+  bool replicates_always;  // on every domain, from the start: the chosen keys, or all keys
 };
 
 constexpr TechniqueTraits traits(Technique technique) {
@@ -58,7 +58,7 @@ constexpr TechniqueTraits traits(Technique technique) {
   return {"localize", false, false, false, false};
 }
 
-// Whether the technique ever wants a key. Where none is wanted, there are no rounds.
+// Whether the technique ever wants a key. If not, there are no rounds.
 constexpr bool wants_keys(Technique technique) {
   return traits(technique).acts_on_intents || traits(technique).replicates_always;
 }

@@ -1,4 +1,4 @@
-// Looks into checkpoints, without MPI.
+// Lists, verifies and converts checkpoints, without MPI.
 //   lapse-checkpoint verify /scratch/run-7
 //   lapse-checkpoint extract /scratch/run-7 --table factors --keys 0-9
 //   lapse-checkpoint convert /scratch/run-7 factors.npy --table factors

@@ -1,4 +1,4 @@
-// Prints the options of parameter server and manager, and checks where they are set, without MPI.
+// Prints the options of server and manager, checks them, and shows where they are set, without MPI.
 //   lapse-options --file my.options --set lapse.domain=2 --json
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using lapse::OptionSources;
 using lapse::OptionState;
 using lapse::OptionStates;
 
-// Of server and manager.
+// The options of server and manager.
 OptionStates all_states(const OptionSources& sources) {
   OptionStates states = lapse::option_states(sources);
   const OptionStates manager = adapm::option_states(sources);
@@ -33,7 +33,7 @@ OptionStates all_states(const OptionSources& sources) {
     if (const auto warning = lapse::ignored_variables_warning(options.server))
       fmt::print(stderr, "warning: {}\n", *warning);
   } catch (const ConfigurationError& error) {
-    states.problems.emplace_back(error.what());  // Options that contradict each other.
+    states.problems.emplace_back(error.what());  // Contradicting options.
   }
   return states;
 }
@@ -63,7 +63,7 @@ void print_json(const OptionStates& states) {
                                {"environment_variable", option.variable},
                                {"meaning", option.meaning}});
   }
-  // Values may be any bytes.
+  // Values may have any bytes.
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
@@ -104,7 +104,7 @@ int main(int argument_count, char** arguments) {
   } else {
     print_text(states.options);
   }
-  std::fflush(stdout);  // Before what is printed without a buffer.
+  std::fflush(stdout);  // Before unbuffered output.
   for (const std::string& problem : states.problems) fmt::print(stderr, "error: {}\n", problem);
   return states.problems.empty() ? 0 : 1;
 }

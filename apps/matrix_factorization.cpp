@@ -39,7 +39,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   options.training.check(server.ranks());
   std::optional<TrainingJob> job;
   make_training_job(job, server, options.checkpoints);
-  FactorizationProblem problem;  // an error on one rank ends all
+  FactorizationProblem problem;  // an error on one rank ends all ranks
   server.run_workers(1, [&](Worker& worker) {
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
     problem = load_problem(options.data, worker_readers(server, worker));
@@ -86,7 +86,7 @@ int main(int argument_count, char** arguments) {
   options.settings.file = mpi.options_file();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
-  // Where workers signal no intents, they place parameters themselves.
+  // Without intents, workers place parameters themselves.
   const auto technique = options.training.runner.mode == TrainingMode::intent
                              ? options.technique
                              : std::optional(adapm::Technique::localize);

@@ -27,7 +27,7 @@ using namespace lapse::apps;
 using lapse::ParameterServer;
 using lapse::Worker;
 
-// The program on one rank.
+// Runs the program on one rank.
 class WordVectorsProgram {
  public:
   WordVectorsProgram(adapm::ParameterManager& manager, const WordVectorsOptions& options,

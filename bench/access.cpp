@@ -1,5 +1,5 @@
-// Time of one access: 10,000 keys of 25 floats, random keys, drawn beforehand, the same sequence for the
-// baseline; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000, computing 1,000).
+// Time of one access: 10,000 keys of 25 floats. Random keys are drawn in advance, the same sequence for the
+// baseline. 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000, computing 1,000).
 //
 //   case                            ranks  metric   baseline
 //   local pull                        1    latency  copy of a row of an array of the same shape
@@ -30,31 +30,29 @@
 //   moved pull no caches              3    latency  MPI messages in a triangle: request, request, answer
 //   moved push no caches              3    latency  the same
 //
-// Local: one key in each call, unless a batch is named. The keys of the sparse table exist and are spread
-// over 64 bits. Latency is wall time x workers / keys. SIZE: values of 4 B, 100 B, 1 KB, 4 KB, 40 KB (of the
-// last 1,000 keys); KEYS: uniform, or Zipf with exponent 1.1; N: 1, 10, 100, 1000, 10000 keys in a call, up
-// to 64 MB; 2 workers with N = 1 and 100, both use all keys. 7 runs of 100,000 accesses or 64 MB of each
-// worker.
+// Local: one key per call, unless a batch is named. The keys of the sparse table exist and are spread over 64
+// bits. Latency is wall time x workers / keys. SIZE: values of 4 B, 100 B, 1 KB, 4 KB, 40 KB (of the last
+// 1,000 keys); KEYS: uniform, or Zipf with exponent 1.1; N: 1, 10, 100, 1000, 10000 keys in a call, up to 64
+// MB; 2 workers with N = 1 and 100, both use all keys. 7 runs of 100,000 accesses or 64 MB of each worker.
 //
-// Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the keys have their home at the other
-// rank and are there; each call is waited for, but for "async". The other rank waits in a barrier, where it
-// helps; with "computing" its worker computes instead and leaves the requests to its server progress thread.
+// Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the home and owner of the keys is the
+// other rank. Each call is waited for, except with "async". The other rank waits in a barrier, where it
+// helps; with "computing", its worker computes instead, and its server progress thread handles the requests.
 // SIZE: 1 KB, 4 KB, 40 KB, 400 KB, also with "batch 10"; 40 MB of keys, 40 MB or 5,000 accesses in a run; the
-// time of a value.
-// Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
-// In both, ranks share no memory. Neighbour: the ranks share memory (option domain=host); the keys are served
-// by the other rank, which waits in a barrier.
+// time of a value. Moved: home, owner and requester are three ranks; location caches store the owner after
+// the first access. In both groups, ranks share no memory. Neighbour: the ranks share memory (option
+// domain=host); the other rank serves the keys, and waits in a barrier.
 //
-// All ranks: every rank asks for keys drawn from all, 4,000 in a call, and waits for each call; the rate is
-// that of all ranks together. 100,000 keys, spread over the ranks; 40 calls of each rank in a run; ranks
-// share no memory. The program runs these cases with any number of ranks.
+// All ranks: every rank requests keys drawn from all keys, 4,000 per call, and waits for each call; the rate
+// is the sum over ranks. 100,000 keys, spread over the ranks; 40 calls of each rank in a run; ranks share no
+// memory. The program runs these cases with any number of ranks.
 //
-// tcp: the cases when the two ranks are on different hosts, where the others are not run.
+// tcp: run if the two ranks are on different hosts, instead of the other cases.
 //   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
 //   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
 //   tcp pull SIZE, tcp push SIZE               as remote pull SIZE
 //   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
-// Eight at once: each call is waited for when the eighth after it is to be made.
+// Eight at once: each call is waited for before the eighth call after it.
 #include "bench/all_ranks_access.hpp"
 #include "bench/large_access.hpp"
 #include "bench/local_access.hpp"

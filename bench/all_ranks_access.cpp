@@ -19,7 +19,7 @@ constexpr std::size_t kBatch = 4'000;
 constexpr std::size_t kCalls = 40;  // of each rank in a run
 constexpr std::size_t kRuns = 20;
 
-// Collective. Returns the seconds until all ranks have pulled or pushed their keys, each call waited for.
+// Collective. Returns the seconds until all ranks have pulled or pushed their keys, waiting for each call.
 double access_all(ParameterServer& server, const Table<float>& table, bool push, std::span<const Key> keys) {
   double seconds = 0;
   server.run_workers(1, [&](Worker& worker) {

@@ -1,4 +1,4 @@
-// The cases of the benchmark `access` in which every rank asks for keys of all.
+// The cases of the benchmark `access` in which every rank requests keys of all ranks.
 #pragma once
 
 #include "bench/support/bench.hpp"

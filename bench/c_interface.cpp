@@ -1,5 +1,4 @@
-// What the C interface costs: random keys of 25 floats, drawn beforehand; the baseline is the same call in
-// C++.
+// Cost of the C interface: random keys of 25 floats, drawn in advance; the baseline is the same call in C++.
 //
 //   case                   ranks  metric   baseline
 //   local pull               1    latency  Worker::pull of one key, waited for
@@ -35,7 +34,7 @@ void check(lapse_status status) {
   if (status != LAPSE_OK) throw Error(lapse_last_error());
 }
 
-// One table, which both interfaces use by turns.
+// One table, used by both interfaces in turn.
 class Accesses {
  public:
   explicit Accesses(Bench& bench) : accesses_(bench.size(200'000, 2'000)) {
@@ -58,7 +57,7 @@ class Accesses {
   Accesses& operator=(const Accesses&) = delete;
 
   std::size_t accesses() const { return accesses_; }
-  // Seconds of f(worker, table), on one worker.
+  // The seconds of f(worker, table) on one worker.
   template <class F>
   double in_cpp(F&& f) {
     double seconds = 0;
@@ -70,7 +69,7 @@ class Accesses {
     });
     return seconds;
   }
-  // The same of f(worker, table) with the handles of C.
+  // The same with f(worker, table) of C handles.
   double in_c(const std::function<void(lapse_worker*, lapse_table*)>& f) {
     struct Call {
       const std::function<void(lapse_worker*, lapse_table*)>& f;

@@ -1,6 +1,6 @@
-// Checkpoints against plain copies, writes and reads of as many bytes: 2 ranks, each with half of the keys of
-// a table of 64 floats with Adagrad state (512 bytes a key), 512 MB in all or as many as --megabytes says;
-// 5 runs. The disk is that of --folder.
+// Checkpoints, compared with plain copies, writes and reads of as many bytes: 2 ranks, each with half of the
+// keys of a table of 64 floats with Adagrad state (512 bytes a key), 512 MB in all or as many as --megabytes
+// says; 5 runs. The disk is that of --folder.
 //
 //   case                 ranks  metric     baseline
 //   save_async             2    pause      memcpy of each rank's bytes, into memory that was used before
@@ -12,8 +12,8 @@
 //   load from disk         2    bandwidth  as load, where the files have to come from the disk
 //   read                   2    bandwidth  as load; reads and checks, without bringing values to their keys
 //
-// Pauses are those of the slower rank. Files are in the cache of the system when they are read, unless said.
-// A baseline follows each run, so that both find the disk as busy.
+// Pauses are those of the slower rank. Files are read from the page cache, unless stated. A baseline follows
+// each run, so that both meet the same load of the disk.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ constexpr std::size_t kRowBytes = 2 * kLengthOfRow * sizeof(float);
 constexpr std::size_t kRuns = 5;
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
-// Seconds of f() on the slowest rank, which all begin together.
+// The seconds of f() on the slowest rank. All ranks begin together.
 template <class F>
 double slowest(Bench& bench, F&& f) {
   MPI_Barrier(bench.plain());
@@ -56,7 +56,7 @@ double slowest(Bench& bench, F&& f) {
   return seconds;
 }
 
-// Removes a file from the cache of the system: it was synced, so nothing of it has to be written first.
+// Removes a synced file from the page cache.
 void drop_from_cache(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY);
   const bool dropped = descriptor >= 0 && ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0;
@@ -64,7 +64,7 @@ void drop_from_cache(const std::string& path) {
   if (!dropped) throw Error("the cache keeps " + path);
 }
 
-// Memory in huge pages where the system has them, as that of a copy that is saved.
+// Memory in huge pages if available, like the memory of a copy being saved.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)
@@ -85,7 +85,7 @@ class Pages {
   std::byte* begin_;
 };
 
-// What a program without a server would copy, write and read: each rank an array.
+// The data that a program without a server would copy, write and read: an array on each rank.
 class PlainArray {
  public:
   PlainArray(Bench& bench, std::string file, std::size_t bytes)
@@ -140,7 +140,7 @@ class PlainArray {
  private:
   static constexpr std::size_t kPiece = kMegabyte;
 
-  // Where the plain programs are not run, their memory is never touched.
+  // If the plain programs do not run, their memory is never touched.
   void fill() {
     if (!filled_) std::memset(values_.bytes().data(), 1, values_.bytes().size());
     filled_ = true;
@@ -157,7 +157,7 @@ class PlainArray {
   std::unique_ptr<Pages> copy_;
 };
 
-// A table with values in all keys, which can be saved and loaded.
+// A table with values for all keys, to save and load.
 class SavedTable {
  public:
   SavedTable(Bench& bench, std::string folder, std::size_t bytes, bool sparse)
@@ -190,7 +190,7 @@ class SavedTable {
     checkpoints_.emplace(server_, CheckpointSettings{.folder = folder_});
     checkpoints_->add(table_);
   }
-  // Every tenth batch of keys to another rank.
+  // Moves every tenth batch of keys to another rank.
   void move_some() {
     for_each_batch([&](Worker& worker, const std::vector<Key>& keys) {
       if (keys[0].value() / kBatch % 10 == 0) worker.localize(table_, keys).wait();
@@ -234,12 +234,12 @@ class SavedTable {
  private:
   static constexpr std::uint64_t kBatch = 1000;
 
-  // A file takes as long to remove as to sync: that is no part of a run, of the baselines neither.
+  // Removing a file takes as long as syncing it; neither runs nor baselines include it.
   void remove() {
     if (bench_.rank() == 0) std::filesystem::remove_all(folder_ + "/step-1");
     MPI_Barrier(bench_.plain());
   }
-  // Each batch by one of the workers, one on each rank.
+  // One of the workers, one on each rank, handles each batch.
   template <class F>
   void for_each_batch(F&& f) {
     server_.run_workers(1, [&](Worker& worker) {

@@ -1,4 +1,4 @@
-// A table of which every rank holds a copy of every key.
+// A table with a replica of every key on every rank.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace lapse::bench {
 
-// Copies are brought up to date by sync_barrier alone, or a second after they were changed.
+// Replicas are refreshed only by sync_barrier, or a second after a change.
 inline adapm::Options copied_options() {
   adapm::Options options = adapm::Options::from_environment();
   options.server = separate_options();
@@ -45,7 +45,7 @@ class CopiedTable {
   }
   TableCounters counted() { return manager_.statistics().server.table_total(table_.id()); }
 
-  // Collective. Until every rank has every key.
+  // Collective. Waits until every rank has every key.
   void make_copies() {
     const auto others = static_cast<std::uint64_t>(manager_.ranks() - 1);
     const std::uint64_t expected = others * table_.keys();
@@ -59,7 +59,7 @@ class CopiedTable {
   Table<float> table_;
 };
 
-// One push of ones for each key, in calls of at most 1,000.
+// Pushes ones to each key, in calls of at most 1,000 keys.
 inline void push_once(Worker& worker, const Table<float>& table, std::span<const Key> keys) {
   constexpr std::size_t kBatch = 1000;
   const std::vector<float> updates(kBatch * table.length(), 1.0F);

@@ -10,13 +10,13 @@
 //   4x1, lease 4x1               4 x 1            epoch   the same
 //   lease 1x1                    1 x 1            epoch   one loop in one thread over arrays
 //
-// With "lease", a worker leases each block and trains it in place; else there is one access for the column of
-// a cell and two (pull, push) for its row. The baselines do the same arithmetic on the cells in the same
-// order: when a case ends, its factors must be those of the baseline, bit for bit.
+// With "lease", a worker leases each block and trains it in place; otherwise each cell needs one access to
+// its column and two (pull, push) to its row. The baselines do the same arithmetic on the cells in the same
+// order: at the end of a case, its factors must equal the baseline's, bit for bit.
 //
-// An epoch lasts from one barrier of all workers to the next and contains the barriers, relocations, leases
-// and messages between and of the blocks. 7 runs of one epoch. The cells per second of both medians and the
-// error at the end go to standard error.
+// An epoch lasts from one barrier of all workers to the next, including barriers, relocations, leases and
+// messages. 7 runs of one epoch. Prints the cells per second of both medians and the final error to standard
+// error.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -62,7 +62,7 @@ apps::TrainingOptions training_options(std::int32_t workers, apps::BlockAccess a
   return options;
 }
 
-// The values of the server's table: rows, then columns. Collective; the same on every rank.
+// Collective. The values of the server's table, rows then columns, the same on every rank.
 std::vector<float> pull_factors(ParameterServer& server, const apps::FactorTable& factors) {
   std::vector<Key> keys;
   for (std::uint64_t key = 0; key < factors.rows + factors.columns; ++key) keys.emplace_back(key);
@@ -71,7 +71,7 @@ std::vector<float> pull_factors(ParameterServer& server, const apps::FactorTable
   return values;
 }
 
-// The program that one would write for one thread.
+// A plain program for one thread.
 class PlainLoop {
  public:
   PlainLoop(const apps::FactorizationProblem& problem, const apps::FactorModel& model,
@@ -99,7 +99,7 @@ class PlainLoop {
   std::vector<float> factors_;
 };
 
-// A baseline has done the same work only when it has found the same factors. Throws Error.
+// Throws Error unless the baseline has found the same factors, i.e. has done the same work.
 void expect_equal(std::span<const float> factors, std::span<const float> baseline) {
   const auto [factor, plain_factor] = std::ranges::mismatch(factors, baseline);
   if (factor == factors.end()) return;
@@ -107,7 +107,7 @@ void expect_equal(std::span<const float> factors, std::span<const float> baselin
                           plain_factor - baseline.begin(), *plain_factor, *factor));
 }
 
-// Prints the cells per second of the median epochs; the first epoch of each, to warm up, does not count.
+// Prints the cells per second of the median epochs, without the first epoch of each, for warm-up.
 void print_rate(const Bench& bench, std::size_t cells, const std::vector<double>& epochs,
                 const std::vector<double>& plain_epochs) {
   if (bench.rank() != 0) return;
@@ -154,7 +154,8 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   if (bench.rank() == 0) fmt::print(stderr, "  error after {} epochs {:.6f}\n", epochs.size(), error);
   manager.close();
   if (bench.baselines()) expect_equal(found, one_loop ? loop.factors() : by_hand.factors());
-  // Everything was local: the blocks had been brought before. What is done to leased memory is not counted.
+  // All accesses were local, because the blocks were localized before. Accesses to leased memory are not
+  // counted.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {
     local += record.cost.accesses.local_pulls + record.cost.accesses.local_pushes;

@@ -25,7 +25,7 @@ struct FirstCase {
   std::string name;
   std::size_t batch;       // keys in a call
   std::size_t calls;       // in a run
-  bool computing = false;  // the home does not wait in the server
+  bool computing = false;  // whether the home computes instead of waiting in the server
 };
 
 const std::vector<FirstCase> kCases = {
@@ -102,7 +102,7 @@ class FirstAccess {
       for (int step = 0; step < kStepsBetweenPolls; ++step) value = value * 0.5 + 1;
       touch(&value);
       if (worker.pull_if_local(finished_, kFinished, finished)) continue;
-      // With a full /dev/shm it never becomes local.
+      // If /dev/shm is full, it never becomes local.
       if (worker.locality(finished_, kFinished) == Locality::private_to_neighbour)
         worker.pull(finished_, kFinished, finished).wait();
     }

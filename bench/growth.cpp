@@ -1,6 +1,6 @@
 // A sparse table grows from 1,000 to 50 million keys of 4 floats, on one rank: one worker pushes new keys,
-// 1,000 in each call, and waits for each call; another one pulls random existing keys, one at a time,
-// meanwhile. One run.
+// 1,000 per call, and waits for each call; at the same time another worker pulls random existing keys, one at
+// a time. One run.
 //
 //   case                     metric    baseline
 //   insertions               rate      none   keys per second, the whole growth
@@ -8,10 +8,10 @@
 //   longest pause writing    pause     none   longest call of the writer, ms
 //   longest pause reading    pause     none   longest time between two values of the reader, ms
 //
-// The file beside the results, CSV, has a line for each quarter of a second: seconds, keys, insertions per
-// second, longest pauses of writer and reader in it, in ms. Pauses in which the scheduler took the core away
-// from the thread itself are counted apart and printed: their cause is the machine. (The thread that works
-// for the writer may lose its core as well, which is not detected.)
+// A CSV file next to the results has a line for each quarter of a second: seconds, keys, insertions per
+// second, longest pauses of writer and reader, in ms. Pauses in which the scheduler preempted the thread are
+// counted separately and printed: the machine causes them. (Preemption of the thread that works for the
+// writer is not detected.)
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ Key nth_key(std::uint64_t n) {
   return Key(mix_bits(n + 1));
 }
 
-// Pauses of one thread, which calls pass() whenever a call of the server has returned.
+// Measures pauses of one thread, which calls pass() whenever a call of the server has returned.
 class Pauses {
  public:
   explicit Pauses(double intervals_from) : start_(intervals_from) {}
@@ -54,7 +54,7 @@ class Pauses {
   void pass(double now) {
     const double pause = now - last_;
     last_ = now;
-    // To check every pause would be most of the work. In a short pause the thread has not lost its core.
+    // Checking every pause would dominate the time. In a short pause, the thread was not preempted.
     if (pause < kCheckedPause) {
       longest_ = std::max(longest_, pause);
       return;
@@ -153,7 +153,7 @@ class Growth {
     RandomEngine random(1);
     std::array<float, kElements> value{};
     reader_.start(now());
-    // A minimum, as the scheduler may let this thread run only after a short growth.
+    // Take a minimum, because the scheduler may run this thread only after a short growth.
     while (!finished_.load(std::memory_order_acquire) || reads_ < kMinReads) {
       const std::uint64_t n = random.below(existing_.load(std::memory_order_acquire));
       worker.pull(table_, nth_key(n), value).wait();
@@ -206,11 +206,11 @@ class Growth {
   // Written by the writer, read by both.
   std::atomic<std::uint64_t> existing_{0};
   std::atomic<bool> finished_{false};
-  // Used by the writer alone.
+  // Used only by the writer.
   Pauses writer_;
   std::vector<std::uint64_t> keys_at_;  // after each interval
   double seconds_ = 0;
-  // Used by the reader alone.
+  // Used only by the reader.
   Pauses reader_;
   std::uint64_t reads_ = 0;
 };

@@ -1,12 +1,12 @@
-// What the server costs while no worker uses it: workers compute and never call it. 2 ranks with one worker
-// each; 10 runs of 80 million steps of arithmetic.
+// Cost of the server while workers compute and never call it. 2 ranks with one worker each; 10 runs of 80
+// million arithmetic steps.
 //
 //   case             ranks  metric   baseline
 //   computing          2    latency  the same steps in a thread of each rank, without a server; ms
 //   progress thread    2    share    none   CPU time of the thread that drives the rank's communication
 //
-// Both are measured on rank 0. The share is a percentage of the time of the phase, with its agreement at the
-// start and its proof of quiet at the end.
+// Both are measured on rank 0. The share is a percentage of the time of the phase, including the agreement at
+// its start and the proof of quiet at its end.
 #include <mpi.h>
 
 #include <ctime>
@@ -30,7 +30,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Returns milliseconds. Each step needs the result of the step before.
+// Returns milliseconds. Each step depends on the one before.
 double compute(std::size_t steps) {
   const Clock::time_point begin = Clock::now();
   double value = 0;

@@ -1,5 +1,5 @@
-// The loop of workers that announce what they access, and the techniques that make something of it: a table
-// of 100,000 keys of 25 floats, of which each worker pulls and pushes 100 in each clock.
+// The loop of workers that announce their accesses, with the techniques that act on intents: a table of
+// 100,000 keys of 25 floats, of which each worker pulls and pushes 100 per clock.
 //
 //   case                    ranks  keys of a clock are announced   technique
 //   K ahead N                 2    N clocks before                 adaptive (AdaPM)
@@ -11,11 +11,11 @@
 //   tcp ...                   2    some of these between two hosts
 //
 // K: uniform, or zipf with exponent 1.1 and the frequent keys spread over the table. N: 0, 10, 100, 1000,
-// 10000, 100000; 100 and 1000 for other techniques. Keys were drawn beforehand; to announce them is part of
-// the loop. Each rank has one worker (--workers) and shares no memory (unless LAPSE_DOMAIN is set); pulls are
-// waited for, pushes only at the end. A run is as many clocks as take about 0.4 s, after a fifth of that to
-// warm up. The cases of a distribution run in turn: 7 runs of all of them. At the end all values are compared
-// with the sums of what was pushed.
+// 10000, 100000; 100 and 1000 for other techniques. Keys are drawn in advance; announcing them is part of the
+// loop. Each rank has one worker (--workers) and shares no memory (unless LAPSE_DOMAIN is set); pulls are
+// waited for at once, pushes only at the end. A run has as many clocks as take about 0.4 s, after a fifth of
+// that for warm-up. The cases of a distribution run in turn: 7 runs of each. At the end all values are
+// compared with the sums of the pushes.
 //
 //   metric            baseline
 //   rate              the same loop without management, on keys of the worker's own rank; keys per second of
@@ -29,7 +29,7 @@
 //   round             none   clocks that a worker advances between two rounds of its rank
 //   staleness         none   versions by which copies were behind when they were renewed, mean
 //
-// Not rate, cpu and local, but the others include the time in which a run warms up.
+// All metrics except rate, cpu and local include the warm-up.
 #include "bench/intent_cases.hpp"
 #include "bench/support/bench.hpp"
 

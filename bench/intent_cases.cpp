@@ -57,7 +57,7 @@ std::vector<IntentCase> cases_between_hosts() {
           {"ahead 1000 replication only", Technique::replication_only, 1'000}};
 }
 
-// Metrics beside the rate, in the order of the page.
+// Metrics besides the rate, in the order of the page.
 constexpr std::array kMetrics{"cpu",    "local", "local operations", "bytes", "relocations",
                               "copies", "round", "staleness"};
 constexpr std::array<const char*, kMetrics.size()> kUnits{"ns",       "%",        "%",      "bytes",
@@ -126,7 +126,7 @@ class IntentCases {
     return *loop;
   }
 
-  // Finds out how many clocks a run should have, and warms up.
+  // Determines the number of clocks of a run, and warms up.
   void prepare(Measurement& one) {
     constexpr double kSeconds = 0.4;
     one.run.ahead = one.what->ahead;

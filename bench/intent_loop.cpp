@@ -15,7 +15,7 @@ namespace lapse::bench {
 
 namespace {
 
-// Updates that cancel each other out, clock by clock: floats stay exact, however often a key is drawn.
+// Updates that cancel out, clock by clock, so that floats stay exact however often a key is drawn.
 class LoopBuffers {
  public:
   std::span<float> values() { return values_; }
@@ -34,7 +34,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// In each clock: announce(clock), the accesses, end_clock(). Counts calls that were finished at once.
+// Per clock: announce(clock), the accesses, end_clock(). Counts calls that finished at once.
 template <class Announce, class EndClock>
 void access_clocks(Worker& worker, const Table<float>& table, std::size_t first, std::size_t count,
                    const auto& keys_of, LoopBuffers& buffers, double& local_operations, Announce&& announce,
@@ -57,7 +57,7 @@ void access_clocks(Worker& worker, const Table<float>& table, std::size_t first,
   local_operations = static_cast<double>(local);
 }
 
-// Of the clocks of f, by this worker, for all workers. Collective over the workers.
+// Collective over the workers. The cost of f's clocks, summed over all workers.
 template <class F>
 LoopResult measured(Worker& worker, const TableHandle& table, std::size_t clocks, F&& f) {
   const TableCounters before = worker.core().counters(table);

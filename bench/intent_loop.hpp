@@ -18,8 +18,8 @@ inline constexpr std::size_t kKeysPerClock = 100;
 
 enum class KeyDistribution : std::uint8_t { uniform, zipf };
 
-// The keys that each worker of all ranks accesses, clock by clock; after the last clock drawn the first
-// follows again. Equal on every rank.
+// The keys that each worker of all ranks accesses, clock by clock; repeats after the last clock drawn. Equal
+// on every rank.
 class LoopKeys {
  public:
   LoopKeys(KeyDistribution distribution, std::uint64_t keys, std::size_t clocks, std::size_t workers);
@@ -41,37 +41,37 @@ class LoopKeys {
 
 struct LoopRun {
   std::size_t warm_up = 0;  // clocks
-  std::size_t clocks = 0;   // that are measured, after these
-  // How many clocks before their use keys are announced; nothing: never.
+  std::size_t clocks = 0;   // measured clocks, after the warm-up
+  // How many clocks before their use keys are announced; nullopt: never.
   std::optional<std::size_t> ahead = {};
 };
 
-// Over all workers, of the clocks that are measured. Equal on every rank.
+// Over all workers and measured clocks. Equal on every rank.
 struct LoopResult {
   double seconds = 0;           // from a barrier until the last worker was done
   double keys = 0;              // accesses: a key pulled and pushed counts as two
   double local_keys = 0;        // of these, in memory of the worker's domain
   double operations = 0;        // calls of pull and push
-  double local_operations = 0;  // that were finished when they returned
+  double local_operations = 0;  // of these, finished when they returned
   double cpu_seconds = 0;       // of all threads of all ranks
 
-  // Keys that a worker has pulled and pushed in a second.
+  // Keys that a worker pulls and pushes per second.
   double rate(std::size_t workers) const { return keys / 2 / static_cast<double>(workers) / seconds; }
 };
 
-// One object on each rank: a manager with one table of keys of 25 floats, which are spread over the ranks.
+// One object on each rank: a manager with one table of keys of 25 floats, spread over the ranks.
 class IntentLoop {
  public:
-  // Collective. Keys are those of the workers of all ranks, as many on each.
+  // Collective. Keys of the workers of all ranks, equally many on each.
   IntentLoop(const adapm::Options& options, const LoopKeys& keys);
 
   // Collective.
   LoopResult run(const LoopRun& run);
-  // Collective. What was counted since the start.
+  // Collective. The counters since the start.
   adapm::Statistics statistics() { return manager_.statistics(); }
   const Table<float>& table() const { return table_; }
 
-  // Collective. Throws UsageError, on rank 0, when a value is not the sum of what was pushed.
+  // Collective. Throws UsageError on rank 0 if a value is not the sum of its pushes.
   void close();
 
  private:
@@ -81,11 +81,11 @@ class IntentLoop {
   const LoopKeys& keys_;
   adapm::ParameterManager manager_;
   Table<float> table_;
-  std::vector<std::int64_t> sums_;  // of what was pushed, by key
+  std::vector<std::int64_t> sums_;  // of pushes, by key
 };
 
-// The same loop without management, on keys that are all served by the worker's own rank, in a table of the
-// server. One object on each rank.
+// The same loop without management, on keys that the worker's own rank serves, in a table of the server. One
+// object on each rank.
 class LocalLoop {
  public:
   LocalLoop(const Options& options, const LoopKeys& keys);

@@ -9,10 +9,10 @@
 //   2x1                    2 x 1            epoch   the same
 //   4x1                    4 x 1            epoch   the same
 //
-// The baseline does the same arithmetic; for one worker, which pulls no embeddings ahead of their use, in the
-// same order: then the losses must be equal, bit for bit. An epoch lasts from one barrier of all workers to
-// the next. While the baseline runs on rank 0, the other ranks sleep in the server. 5 runs of one epoch.
-// Losses and the share of local accesses go to standard error.
+// The baseline does the same arithmetic. One worker pulls no embeddings ahead, and the baseline uses the same
+// order: then the losses must be equal, bit for bit. An epoch lasts from one barrier of all workers to the
+// next. While the baseline runs on rank 0, the other ranks sleep in the server. 5 runs of one epoch. Prints
+// losses and the share of local accesses to standard error.
 #include <fmt/format.h>
 #include <mpi.h>
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLargeRuns = 20;
 constexpr std::size_t kTableBytes = std::size_t{40} << 20;  // of the keys accessed
-constexpr std::size_t kRunBytes = std::size_t{40} << 20;    // accessed in a run, in at most so many accesses:
+constexpr std::size_t kRunBytes = std::size_t{40} << 20;    // per run, in at most this many accesses:
 constexpr std::size_t kMaxRunAccesses = 5000;
 
 struct LargeValue {
@@ -36,7 +36,7 @@ class LargeAccess {
         value_(value),
         keys_(kTableBytes / (value.length * sizeof(float))),
         server_(MPI_COMM_WORLD, separate_options()),
-        // The upper half has its home at rank 1.
+        // Rank 1 is the home of the upper half.
         table_(server_.create_table<float>(
             {.name = "large", .keys = 2 * keys_, .length = value.length, .home = HomeMapKind::range})),
         plain_(bench.plain(), keys_, keys_, value.length) {}

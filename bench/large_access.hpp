@@ -7,7 +7,8 @@
 
 namespace lapse::bench {
 
-// Collective over two ranks. `prefix`: of the names of the cases, which ranks of one host and of two share.
+// Collective over two ranks. `prefix`: of the names of the cases, because cases on one host and on two share
+// names.
 void measure_large_access(Bench& bench, const std::string& prefix);
 
 }  // namespace lapse::bench

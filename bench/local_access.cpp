@@ -21,8 +21,8 @@ constexpr std::size_t kAccesses = 100'000;
 
 using Row = std::array<float, kLength>;
 
-// The plain program for pushes: a latch of one byte, in the row, because no other position is faster: it
-// comes with a cache line of the value, and two keys do not share a line only for their latches.
+// The plain program for pushes has a latch of one byte in the row. No other position is faster: the latch is
+// in a cache line of the value, and two keys do not share a line only for their latches.
 struct LatchedRow {
   std::atomic_flag latch;
   Row value{};
@@ -41,7 +41,7 @@ struct LocalCase {
   std::string name;
   bool push = false;
   std::int32_t workers = 1;
-  bool shared = true;  // every worker uses all keys; else each its own part
+  bool shared = true;  // every worker uses all keys; false: each its own part
 };
 
 const std::vector<LocalCase> kCases = {
@@ -64,7 +64,8 @@ struct Arena {
   std::vector<LatchedRow> latched_rows;
 };
 
-// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them apart.
+// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them
+// separately.
 
 [[gnu::noinline]] void pull_all(Worker& worker, const Arena& arena, std::span<const Key> keys) {
   Row value{};
@@ -108,7 +109,7 @@ void measure_case(Bench& bench, ParameterServer& server, Arena& arena, const Loc
     for (std::size_t run = 0; run <= runs; ++run) {
       const double seconds = timer.time(
           self, [&] { what.push ? push_all(worker, arena, keys) : pull_all(worker, arena, keys); });
-      // The first run warms up. Wall time x workers / keys, and each worker has `accesses` keys.
+      // The first run is for warm-up. Wall time x workers / keys; each worker has `accesses` keys.
       const bool counts = run != 0 && self == 0;
       if (counts) series.values.push_back(1e9 * seconds / static_cast<double>(accesses));
       if (!bench.baselines()) continue;

@@ -18,7 +18,7 @@ namespace lapse::bench {
 namespace {
 
 constexpr std::size_t kRuns = 7;
-constexpr std::size_t kAccesses = 100'000;                     // of a worker in a run, but for large values
+constexpr std::size_t kAccesses = 100'000;                     // per worker and run; fewer for large values
 constexpr std::size_t kMaxRunBytes = std::size_t{64} << 20U;   // values that a worker moves in a run
 constexpr std::size_t kMaxCallBytes = std::size_t{64} << 20U;  // values of one call
 constexpr std::size_t kSmokeBatch = 100;
@@ -133,7 +133,7 @@ class LocalSizes {
     }
     return *tables_[size];
   }
-  // The plain arrays of one size at a time, as the cases follow each other by size.
+  // The plain arrays of one size at a time, because the cases are ordered by size.
   PlainRows& rows_of(const SizeCase& what) {
     const Size& size = kSizes[what.size];
     if (!rows_ || rows_->length() != size.length) rows_.emplace(size.keys, size.length);

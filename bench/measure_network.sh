@@ -1,6 +1,7 @@
 #!/bin/bash
-# measure_network.sh [options]: measures messages and remote memory access between two hosts of a cluster and writes one
-# file, network-<host>-<date>.txt, with everything that is needed to judge the figures: send the file back.
+# measure_network.sh [options]: measures messages and remote memory access between two hosts of a cluster.
+# Writes one file, network-<host>-<date>.txt, with the figures and all that is needed to judge them: send the
+# file back.
 #   --programs DIR   the folder with bench_one_sided and bench_relocation; default build/release/bench
 #   --launcher CMD   starts one rank on each of two hosts, the program follows it. Default: srun inside a job of Slurm,
 #                    else mpirun. With mpirun and a host file: --launcher "mpirun --hostfile FILE -n 2 --map-by node"
@@ -11,8 +12,8 @@
 #   salloc -N 2 -n 2 --ntasks-per-node=1 ./bench/measure_network.sh
 #   ./bench/measure_network.sh --launcher "mpirun --host node1,node2 -n 2 --map-by node"
 #
-# Every configuration is tried: what MPI chooses by itself, and with Open MPI UCX and its windows. A configuration that
-# fails is noted in the file, and the next one follows. Takes about five minutes. Only the file is written.
+# Tries every configuration: MPI's default, and with Open MPI also UCX and its windows. Records a
+# configuration that fails, and continues with the next. Takes about five minutes. Writes only the file.
 set -u
 start_folder=$PWD
 cd "$(dirname "$0")/.." || exit
@@ -49,7 +50,7 @@ say() {
   echo "== $*"
 }
 
-# A command's output, or that there is no such command.
+# Prints a command's output, or that the command is missing.
 show() {
   say "$*"
   if command -v "$1" >/dev/null; then "$@" 2>&1 | head -n 60; else echo "(no command $1)"; fi

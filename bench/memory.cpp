@@ -1,4 +1,4 @@
-// Memory of a table beside its values: 1 million keys on 2 ranks, each key at its home. Counted, not timed:
+// Memory of a table besides its values: 1 million keys on 2 ranks, each key at its home. Counted, not timed:
 // (slot words + ownership + slabs - values) / (keys x domains), in bytes.
 //
 //   case             ranks  baseline
@@ -20,7 +20,7 @@ namespace lapse::bench {
 
 namespace {
 
-// Collective. Makes the keys 0 to keys - 1, each at its home.
+// Collective. Creates the keys 0 to keys - 1, each at its home.
 void push_all(Worker& worker, const Table<float>& table, std::uint64_t keys) {
   constexpr std::uint64_t kBatch = 1000;
   std::vector<Key> batch;

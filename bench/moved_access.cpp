@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kKeys = 10'000;
 constexpr std::size_t kRuns = 20;
 
-// Collective. Returns the seconds in which rank 0 pulls or pushes all keys, one in each call.
+// Collective. Returns the seconds in which rank 0 pulls or pushes all keys, one per call.
 double access_all(ParameterServer& server, const Table<float>& table, bool push, std::span<const Key> keys) {
   double seconds = 0;
   server.run_workers(1, [&](Worker& worker) {
@@ -42,7 +42,7 @@ void measure_case(Bench& bench, const std::string& name, bool push, bool caches)
   if (!bench.selected(name)) return;
   ParameterServer server(MPI_COMM_WORLD, separate_options());
   const std::uint64_t count = bench.size(kKeys, 10);
-  // The home of the last third of the keys is rank 2; rank 1 takes them.
+  // Rank 2 is the home of the last third of the keys; rank 1 localizes them.
   const auto table = server.create_table<float>({.name = "moved",
                                                  .keys = 3 * count,
                                                  .length = kLength,
@@ -65,7 +65,7 @@ void measure_case(Bench& bench, const std::string& name, bool push, bool caches)
       });
   const TableCounters total = server.statistics().table_total(table.id());
   server.close();
-  // The home forwards the access to the owner once for each key, or without caches at every access.
+  // The home forwards accesses to the owner once per key, or without caches at every access.
   expect_count("accesses forwarded by the home", total.forwarded,
                caches ? count : (bench.runs(kRuns) + 1) * count);
 }

@@ -42,7 +42,7 @@ std::vector<Key> keys_served_by(Rank rank, std::size_t count) {
   return drawn;
 }
 
-// Collective. Returns the nanoseconds of rank 0 per key, one key in each call.
+// Collective. Returns the nanoseconds of rank 0 per key, one key per call.
 double access_all(ParameterServer& server, const Table<float>& table, bool push, std::span<const Key> keys) {
   double seconds = 0;
   server.run_workers(1, [&](Worker& worker) {

@@ -5,7 +5,7 @@
 
 namespace lapse::bench {
 
-// Collective over two ranks. Where the ranks cannot share memory, prints so and measures nothing.
+// Collective over two ranks. If the ranks cannot share memory, only prints this.
 void measure_neighbour_access(Bench& bench);
 
 }  // namespace lapse::bench

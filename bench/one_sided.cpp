@@ -1,4 +1,4 @@
-// Remote memory access and messages: what a bulk payload costs by each, between two ranks.
+// Compares the cost of a bulk payload by remote memory access and by messages, between two ranks.
 //
 //   case                  metric     what is measured                        baseline
 //   message S             latency    a packet of S bytes by the transport,   MPI messages: S bytes there,
@@ -16,8 +16,8 @@
 //                                    call
 //
 // S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. First pulls:
-// values of 25 floats; requester, owner and home are three ranks; 10 runs of 1,000, 200, 50 calls. The names
-// begin with "tcp " when the ranks are on different hosts, whatever the network is.
+// values of 25 floats; requester, owner and home are three ranks; 10 runs of 1,000, 200, 50 calls. If the
+// ranks are on different hosts, names begin with "tcp ", whatever the network.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -42,7 +42,7 @@ constexpr std::size_t kRuns = 10;
 constexpr std::size_t kAnswerBytes = 8;
 constexpr std::size_t kHopBytes = 24;
 constexpr std::size_t kInFlight = 8;
-constexpr std::size_t kRingBytes = std::size_t{64} << 20;  // room for all payloads in flight
+constexpr std::size_t kRingBytes = std::size_t{64} << 20;  // space for all payloads in flight
 
 struct Size {
   const char* name;
@@ -159,7 +159,7 @@ class OneSided {
     return seconds;
   }
 
-  // Collective. Rank 0 reads words of rank 1, which waits in a barrier, where it drives MPI.
+  // Collective. Rank 0 reads words of rank 1, which drives MPI while it waits in a barrier.
   double read_words(MPI_Win window, std::size_t rounds) const {
     MPI_Barrier(bench_.plain());
     const Clock::time_point begin = Clock::now();

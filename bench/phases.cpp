@@ -1,5 +1,5 @@
-// Time of a phase in which nothing happens: what run_workers itself costs, with its agreement at the start
-// and its proof of quiet at the end. 2 ranks with one worker each; 20 runs of 100 phases.
+// Time of an empty phase: the cost of run_workers itself, including the agreement at its start and the proof
+// of quiet at its end. 2 ranks with one worker each; 20 runs of 100 phases.
 //
 //   case               ranks  metric   baseline
 //   empty run_workers    2    latency  a thread started and joined, an MPI_Barrier before and after

@@ -1,4 +1,4 @@
-// The exchange that one writes by hand with MPI when every rank needs rows of all ranks.
+// A hand-written MPI exchange for programs in which every rank needs rows of all ranks.
 #pragma once
 
 #include <mpi.h>
@@ -16,21 +16,21 @@ namespace lapse::bench {
 // time, batch by batch.
 //
 // Pull: the keys of a batch are grouped by the ranks that keep their rows; MPI_Alltoall of the counts,
-// MPI_Alltoallv of the keys; the rows are gathered; MPI_Alltoallv of the rows, and they are put where the
-// caller wants them. Push: the rows are grouped like the keys and sent after them; they are added on arrival.
+// MPI_Alltoallv of the keys; the rows are gathered; MPI_Alltoallv of the rows, which are put into the order
+// of the caller. Push: the rows are grouped like the keys, sent after them, and added on arrival.
 //
 // One object on each rank.
 class PlainAllToAll {
  public:
   PlainAllToAll(MPI_Comm communicator, std::uint64_t rows);
 
-  // Collective. Each rank has keys of its own, equally many, a multiple of `batch`. Returns the seconds until
-  // all ranks were done.
+  // Collective. Keys may differ by rank; each rank has equally many, a multiple of `batch`. Returns the
+  // seconds until all ranks were done.
   double pull(std::span<const Key> keys, std::size_t batch);
   double push(std::span<const Key> keys, std::size_t batch);
 
  private:
-  // What goes from or to each rank.
+  // The keys from or to each rank.
   struct Parts {
     std::vector<int> counts;   // of keys
     std::vector<int> offsets;  // where a rank's keys begin
@@ -39,7 +39,7 @@ class PlainAllToAll {
   std::size_t ranks() const { return static_cast<std::size_t>(ranks_); }
   std::uint64_t row_of(Key key) const { return key.index() / ranks(); }
   static void set_offsets(Parts& parts);
-  // Groups the keys, and sends them to the ranks that keep their rows: fills every member below.
+  // Groups the keys, and sends them to the ranks that keep their rows. Sets every field below.
   void exchange_keys(std::span<const Key> keys);
   // Sends rows between ranks, as many as `from` and `to` count keys.
   void exchange_rows(const std::vector<float>& sent, const Parts& from, std::vector<float>& received,

@@ -55,7 +55,7 @@ double PlainEmbeddings::run_epoch() {
   std::uint64_t batch = 0;
   for (std::span<const apps::Triple> left = triples_; !left.empty();) {
     const std::size_t size = std::min(options_.batch, left.size());
-    // As the application does, which may go on with any batch.
+    // Like the application, which may continue with any batch.
     RandomEngine random(options_.seed + kGoldenGamma * batch++, stream + 1);
     loss += train(left.first(size), random);
     left = left.subspan(size);

@@ -1,4 +1,4 @@
-// Embeddings of a knowledge graph as one trains them in one thread, without a server.
+// Trains embeddings of a knowledge graph in one thread, without a server.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 
 namespace lapse::bench {
 
-// The same arithmetic as that of the server's workers: batches, negatives, loss, and one step of Adagrad for
-// each embedding of a batch. The embeddings are read where they are stored, in arrays. One worker that pulls
-// nothing ahead (prefetch 0) has the same losses, bit for bit.
+// Does the same arithmetic as the server's workers: batches, negatives, loss, and one step of Adagrad for
+// each embedding of a batch. Reads the embeddings in place, in arrays. A single worker that pulls nothing
+// ahead (prefetch 0) has the same losses, bit for bit.
 class PlainEmbeddings {
  public:
-  // Graph and model must outlive this.
+  // Graph and model must outlive the object.
   PlainEmbeddings(const apps::KnowledgeGraph& graph, const apps::EmbeddingModel& model,
                   const apps::TrainingOptions& options);
 
-  // Trains each triple once. Returns their mean loss.
+  // Trains each triple once. Returns the mean loss.
   double run_epoch();
 
  private:
-  // The embeddings of entities or relations, and the gradients of those that a batch uses.
+  // The embeddings of entities or relations, and gradients of those that a batch uses.
   class Rows {
    public:
     Rows(std::uint64_t keys, std::size_t length, const apps::TrainingOptions& options, std::uint64_t seed);
@@ -41,7 +41,7 @@ class PlainEmbeddings {
     apps::EmbeddingRow row(std::uint32_t slot) {
       return {value(keys_[slot]), gradients_.data() + slot * length_};
     }
-    // A step of the optimiser for each key of the batch.
+    // Makes a step of the optimiser for each key of the batch.
     void apply_gradients();
 
    private:
@@ -49,7 +49,7 @@ class PlainEmbeddings {
 
     std::size_t length_;
     UpdateKernel rule_;
-    std::vector<float> values_;  // each value with its accumulators behind it
+    std::vector<float> values_;  // each value, followed by its accumulators
     apps::KeySlots slots_;
     std::vector<Key> keys_;  // of the batch
     std::vector<float> gradients_;

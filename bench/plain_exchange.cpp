@@ -29,7 +29,7 @@ struct OtherRank {
   }
 };
 
-// Collective. Returns the seconds of the function, which all ranks begin together.
+// Collective. Returns the seconds of the function. All ranks begin together.
 template <class F>
 double timed(MPI_Comm communicator, F&& f) {
   MPI_Barrier(communicator);

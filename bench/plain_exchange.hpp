@@ -1,4 +1,4 @@
-// The exchange that one writes by hand with MPI for rows that another rank keeps.
+// A hand-written MPI exchange for rows that another rank keeps.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +12,8 @@
 
 namespace lapse::bench {
 
-// Rank 1 keeps rows of kLength floats in an array, rank 0 reads or changes them, batch by batch, and waits
-// for each batch. Rank 1 waits in MPI_Recv meanwhile.
+// Rank 1 keeps rows of kLength floats in an array. Rank 0 reads or changes them, batch by batch, and waits
+// for each batch, while rank 1 waits in MPI_Recv.
 //
 // Pull: rank 0 sends the keys; rank 1 gathers their rows and sends them. Push: rank 0 sends the keys and then
 // the updates; rank 1 adds them to the rows and sends an empty message.
@@ -24,8 +24,8 @@ class PlainExchange {
   // The rows of `rows` keys from `first` on.
   PlainExchange(MPI_Comm communicator, std::uint64_t first, std::uint64_t rows);
 
-  // Collective, with the same arguments on both ranks. The number of keys is a multiple of `batch`. Returns
-  // the seconds of rank 0 for all keys, on rank 1 those in which it answered.
+  // Collective, with the same arguments on both ranks. The number of keys must be a multiple of `batch`.
+  // Returns the seconds of rank 0 for all keys, and on rank 1 the seconds in which it answered.
   double pull(std::span<const Key> keys, std::size_t batch);
   double push(std::span<const Key> keys, std::size_t batch);
 

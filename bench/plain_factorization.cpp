@@ -11,7 +11,7 @@ namespace lapse::bench {
 
 namespace {
 
-// Copies the factors with these numbers, counted from `first`, to an array of their own.
+// Copies the factors with these numbers, relative to `first`, to a separate array.
 void gather(std::span<const float> factors, std::uint64_t first, std::span<const std::uint32_t> ids,
             std::size_t length, float* to) {
   for (const std::uint32_t id : ids) {
@@ -138,7 +138,7 @@ void PlainFactorization::pass_on() {
 
 std::vector<float> PlainFactorization::factors() const {
   const std::size_t length = model_.length();
-  // All ranks but one have 0 for an element, so the sum is exact.
+  // For each element, all ranks except one have 0, so the sum is exact.
   std::vector<float> all((row_count_ + column_count_) * length);
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     scatter(threads_[t].rows.data(), 0, threads_[t].row_ids, length, all);

@@ -1,4 +1,4 @@
-// Matrix factorization as one writes it by hand, with MPI and threads.
+// Matrix factorization, hand-written with MPI and threads.
 #pragma once
 
 #include <mpi.h>
@@ -16,26 +16,26 @@
 namespace lapse::bench {
 
 // Distributed stochastic gradient descent by blocks (Gemulla et al., KDD'11) without a server: the same
-// schedule, cells and arithmetic as those of the server's workers, so that the factors are bitwise equal.
+// schedule, cells and arithmetic as the server's workers, so that the factors are bitwise equal.
 //
 // Each thread owns the rows of its part in an array. A column block is an array that is passed on after every
-// subepoch: within a rank by a pointer, from the first thread of a rank to the last thread of the rank before
-// it by a message, which is sent when the first thread has finished, without waiting for the other threads.
-// Each rank has one buffer more than threads, into which the next block is received; no block is ever copied.
+// subepoch: within a rank by pointer; from a rank's first thread to the previous rank's last thread by a
+// message, sent when the first thread has finished, without waiting for the other threads. Each rank has one
+// more buffer than threads, to receive the next block; no block is ever copied.
 //
-// Thread safety: used by the main thread of each rank, which is the first of its threads and alone calls MPI.
-// Every call is collective over the ranks.
+// Thread safety: used by the main thread of each rank, which is its first thread and the only one that calls
+// MPI. Every call is collective over the ranks.
 class PlainFactorization {
  public:
-  // `factors`: where training starts, rows and then columns of the matrix, the same on every rank; model,
-  // schedule and communicator must outlive this. The schedule has ranks x threads workers.
+  // `factors`: the initial factors, rows then columns of the matrix, the same on every rank. Model, schedule
+  // and communicator must outlive the object. The schedule has ranks x threads workers.
   PlainFactorization(MPI_Comm communicator, std::size_t threads, const apps::FactorizationProblem& problem,
                      const apps::FactorModel& model, const apps::BlockSchedule& schedule,
                      std::span<const float> factors);
   PlainFactorization(const PlainFactorization&) = delete;
   PlainFactorization& operator=(const PlainFactorization&) = delete;
 
-  // Visits each cell once. Seconds from one barrier of all threads of all ranks to the next.
+  // Visits each cell once. Returns the seconds from one barrier of all threads of all ranks to the next.
   double run_epoch(const apps::SgdSteps& steps);
 
   // Rows, then columns.
@@ -48,7 +48,7 @@ class PlainFactorization {
     // By column part: the cells in visiting order; row and column are positions in `rows` and in the block.
     std::vector<std::vector<io::Cell>> blocks;
   };
-  // Passes the column blocks on when all threads have finished theirs.
+  // Passes the column blocks on once all threads have finished theirs.
   struct PassOn {
     PlainFactorization* owner;
     void operator()() const noexcept { owner->pass_on(); }

@@ -1,4 +1,4 @@
-// The loops over rows of plain arrays that one writes by hand. `position` gives the position of a key's row.
+// Hand-written loops over rows of plain arrays. `position` gives the position of a key's row.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ void add_to_rows(float* rows, std::span<const Key> keys, const Position& positio
   }
 }
 
-// Writes updates anew, as an application computes them before each push: what was sent before is no longer in
-// the caches of the receiver.
+// Writes new updates, like an application that computes them before each push, so that the receiver's caches
+// do not have the previous ones.
 inline void renew_updates(std::span<float> updates) {
   for (float& update : updates) update += 1.0F;
 }

@@ -1,4 +1,4 @@
-// Rows that move between two ranks, as one writes it by hand with MPI.
+// Hand-written MPI code that moves rows between two ranks.
 #pragma once
 
 #include <mpi.h>
@@ -12,10 +12,10 @@
 
 namespace lapse::bench {
 
-// Both ranks have an array with room for all rows and note for each row which rank owns it; rank 1 owns all
-// rows at first. A rank takes rows batch by batch: it sends the keys; the other rank, which waits for them in
-// MPI_Recv, gathers their rows, notes the new owner and sends the rows; on arrival the first rank copies them
-// into its array and notes the new owner too.
+// Both ranks have an array with space for all rows, and record the owner of each row; initially rank 1 owns
+// all rows. A rank takes rows batch by batch: it sends the keys; the other rank, which waits in MPI_Recv,
+// gathers their rows, records the new owner and sends the rows; on arrival the first rank copies them into
+// its array and records the new owner, too.
 //
 // One object on each of two ranks.
 class PlainMove {
@@ -24,20 +24,21 @@ class PlainMove {
   struct Turns {
     std::size_t count;      // in each, one of the ranks takes all rows: rank 0, rank 1, rank 0, ...; even
     std::size_t batch;      // keys in a request
-    std::size_t in_flight;  // requests that are sent before the rows of the first are waited for
+    std::size_t in_flight;  // requests sent before waiting for the rows of the first
   };
 
-  // Throws UsageError for a length (of a row, in floats) other than 25 and 256.
+  // Throws UsageError for a row length, in floats, other than 25 and 256.
   PlainMove(MPI_Comm communicator, std::uint64_t rows, std::size_t length);
 
-  // Collective, with the same arguments on both ranks. The number of keys is a multiple of those in flight.
-  // Returns the seconds in which rows were taken, equal on both ranks; the time between turns is left out.
+  // Collective, with the same arguments on both ranks. The number of keys must be a multiple of those in
+  // flight. Returns the seconds in which rows were taken, equal on both ranks, without the time between
+  // turns.
   double move_all(std::span<const Key> keys, const Turns& turns);
 
  private:
   template <std::size_t length>
   void use_length();
-  // Both handle as many keys as can be in flight at once.
+  // Both handle as many keys as may be in flight at once.
   void take(std::span<const Key> keys, std::size_t batch);
   void give(std::size_t keys, std::size_t batch);
   void note_owner(std::span<const Key> keys, int rank);

@@ -1,4 +1,4 @@
-// Values in plain arrays, as one keeps them without a server.
+// Values in plain arrays, as in a program without a server.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace lapse::bench {
 
-// Rows of equally many floats, twice: bare ones to read, and ones with a latch in front to add to. The latch
-// is in the row because no other position is faster: it comes with a cache line of the value. Loops are
-// compiled for the lengths 1, 25, 256, 1024 and 10,240, as a program written for one model would have them.
+// Rows of equally many floats, twice: plain rows to read, and rows with a latch in front to add to. The latch
+// is in the row because no other position is faster: it is in a cache line of the value. Loops are compiled
+// for the lengths 1, 25, 256, 1024 and 10,240, like those of a program for one model.
 //
 // Thread safety: gather and add by any thread.
 class PlainRows {
  public:
-  // Throws UsageError for another length.
+  // Throws UsageError for other lengths.
   PlainRows(std::uint64_t rows, std::size_t length);
 
   std::size_t length() const { return length_; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Pulls and pushes of batches of local keys by the package for Python, and the same calls by C++ in one program.
+"""Pulls and pushes batches of local keys with the Python package, and compares them with a C++ program.
 
     PYTHONPATH=build/release/python /usr/bin/python3 -B bench/python_batches.py [--runs N] [--cpp PROGRAM]
 
-Values of 25 floats, 10,000 keys of which batches of 10, 100 and 1,000 are drawn beforehand, one rank and one worker; the
-time of a call, median of the runs, each of 100,000 keys. With the program bench_access of the same build, its case
-`local pull 100 B uniform batch 1000` follows, and the ratio is printed.
+Values of 25 floats, 10,000 keys, batches of 10, 100 and 1,000 keys drawn in advance, one rank and one worker. Prints the
+time of a call, the median of runs of 100,000 keys. With --cpp and bench_access of the same build, also runs its case
+`local pull 100 B uniform batch 1000`, and prints the ratio.
 """
 import argparse
 import json

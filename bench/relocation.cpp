@@ -1,4 +1,4 @@
-// Relocations per second: keys of 25 floats that go back and forth between ranks 0 and 1, in random order.
+// Relocations per second: keys of 25 floats that move back and forth between ranks 0 and 1, in random order.
 //
 //   case                        ranks  keys of a run  baseline
 //   batch 1 waiting               2         20,000    MPI messages carrying the same bytes: request, answer
@@ -15,13 +15,13 @@
 //   tcp batch 10000 async 1 KB    2        100,000    the same; values of 256 floats
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
-// change roles. "waiting": each batch is waited for before the next; "async": so many batches are in flight
-// before the first is waited for. The metric is the rate at which keys arrive while one rank localizes, the
-// time between the turns left out. Homes are spread over both ranks; with three ranks all homes are at rank
-// 2, which waits, so that home, owner and requester are different. 20 runs.
+// change roles. "waiting": each batch is waited for before the next; "async": several batches are in flight
+// before the first is waited for. The metric is the rate at which keys arrive while one rank localizes,
+// without the time between turns. Homes are spread over both ranks; with three ranks all homes are at rank 2,
+// which waits, so that home, owner and requester are different. 20 runs.
 //
-// tcp: the cases when the two ranks are on different hosts, where the others are not run. Their metric
-// bandwidth is the rate times the bytes of a key and its value.
+// tcp: run if the two ranks are on different hosts, instead of the other cases. The metric bandwidth is the
+// rate times the bytes of a key and its value.
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +50,7 @@ const std::vector<RelocationCase> kCases = {
 };
 
 // Collective, for batches of one key. Returns the seconds for messages with the payload of one turn; only
-// those of rank 0 count.
+// rank 0's count.
 double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t keys) {
   const MessagePair messages{kKeyBytes, kKeyBytes + kValueBytes};
   if (what.ranks == 3) return triangle(bench.plain(), keys, messages);

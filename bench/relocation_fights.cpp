@@ -58,7 +58,7 @@ void measure_fights(Bench& bench) {
       const std::uint64_t before = server.statistics().table_total(table.id()).relocations_in;
       const double seconds = fight(bench, server, table, keys, what.batch);
       const std::uint64_t after = server.statistics().table_total(table.id()).relocations_in;
-      // The first run warms up.
+      // The first run is for warm-up.
       if (run != 0) series.values.push_back(static_cast<double>(after - before) / seconds);
     }
     bench.add({.name = name,

@@ -1,4 +1,4 @@
-// The cases of the benchmark `replicas` that write to copies, and read them, on two ranks.
+// The cases of the benchmark `replicas` that write to and read replicas, on two ranks.
 #pragma once
 
 #include "bench/support/bench.hpp"

@@ -45,7 +45,8 @@ void measure_copies(Bench& bench, const std::string& name) {
   add(bench, name, bytes - 2.0 * kValueLength * sizeof(float));
 }
 
-// Collective. `announce` is given the worker and its own keys; the growth while it runs, and then rounds do.
+// Collective. Calls `announce` with the worker and its keys. Returns the growth of memory during it and the
+// rounds after it.
 template <class F>
 void measure_intents(Bench& bench, const std::string& name, F&& announce) {
   if (!bench.selected(name)) return;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kDirtyKeys = 10'000;
 constexpr std::size_t kRuns = 20;
 
-// The same by hand: every rank has an array of all rows and knows who sends what.
+// The same, hand-written: every rank has an array of all rows and knows which rank sends which rows.
 class PlainCopies {
  public:
   PlainCopies(MPI_Comm communicator, std::size_t keys)
@@ -117,7 +117,7 @@ class PlainCopies {
 
 enum class Writers { none, owner, holders };
 
-// Collective. Returns the seconds of rank 0 from the moment when all have written until all have seen it.
+// Collective. Returns the seconds of rank 0 from when all have written until all have seen it.
 double sync(CopiedTable& copied, const std::vector<Key>& keys, Writers writers) {
   double seconds = 0;
   copied.manager().run_workers(1, [&](adapm::IntentWorker& worker) {
@@ -167,7 +167,7 @@ void measure_replica_sync(Bench& bench) {
   measure(names[2], Writers::none, "MPI_Barrier", [&] { return plain.barrier(); });
   copied.manager().close();
   const std::uint64_t per_series = static_cast<std::uint64_t>(holders) * keys * (bench.runs(kRuns) + 1);
-  // Fewer would mean that changes of two runs were sent as one.
+  // Fewer would mean that changes of two runs were merged.
   if (bench.selected(names[0]))
     expect_count("renewals of copies", between.refreshes_out - before.refreshes_out, per_series);
   if (bench.selected(names[1]))

@@ -1,4 +1,4 @@
-// The cases of the benchmark `replicas` in which copies are brought up to date.
+// The cases of the benchmark `replicas` that refresh replicas.
 #pragma once
 
 #include "bench/support/bench.hpp"

@@ -19,19 +19,20 @@ set -euo pipefail
 start_folder=$PWD
 cd "$(dirname "$0")/.."
 
-# The ranks of a benchmark's cases: one run of its program for each.
+# The numbers of ranks of a benchmark's cases: one run of its program for each.
 declare -A ranks_of=([access]="1 2 3 4" [c_interface]="1" [checkpoints]="2" [factorization]="1 2 4" [growth]="1" [idle]="2" [intent]="2" [knowledge_graphs]="1 2 4" [memory]="2"
   [one_sided]="2 3" [phases]="2" [relocation]="2 3 4" [replicas]="2 3 4" [sampling]="1 2" [update_rules]="1 2")
 
-# Those with cases between hosts: two ranks on two hosts.
+# Benchmarks with cases between hosts: two ranks on two hosts.
 declare -A between_hosts=([access]=yes [intent]=yes [one_sided]=yes [relocation]=yes)
 cluster=test/cluster/netns_cluster.sh
 
 out=bench/results
 programs=
 report=
-# Neither the server nor the baselines are bound to cores: bound to a core each, on two cores, the threads of a rank of
-# the server would share one (remote accesses take three times as long), while plain MPI gains less than a fifth.
+# Neither the server nor the baselines are bound to cores. With one core per rank on two cores, all threads of
+# a server's rank would share a core (remote accesses take three times as long), while plain MPI gains less
+# than a fifth.
 launcher="mpirun --oversubscribe --bind-to none -n"
 options=()
 check_options=()

@@ -1,5 +1,5 @@
-// What samples cost, and what the schemes of sampling do to the distribution: 100,000 keys of 25 floats, by
-// the counts of a Zipf distribution (exponent 1) to the power of 0.75, in samples of 50 keys.
+// Cost of samples, and effect of the sampling schemes on the distribution: 100,000 keys of 25 floats, drawn
+// by the counts of a Zipf distribution (exponent 1) to the power of 0.75, in samples of 50 keys.
 //
 //   case                  ranks  metric           baseline
 //   draw D                  1    latency          numbers drawn from a range
@@ -11,15 +11,16 @@
 //
 // D: uniform, log-uniform, weights, weights distinct (50 at a time, without replacement); ns for each key
 // that is drawn. S: the schemes naive, prelocalised, pool and local; naive distinct and local distinct:
-// without replacement; local with data: beside each sample an intent on 50 keys, drawn by the counts
-// themselves, as those of a program's data would be. Keys are at their homes when a case begins.
+// without replacement; local with data: with each sample an intent for 50 keys, drawn by the counts
+// themselves, like those of a program's data. Keys are at their homes when a case begins.
 //
-// Latency of S: ns for each key, of everything: a sample is prepared 200 clocks before it is pulled, waited
-// for and finished, then the clock is advanced. Each rank has one worker and shares no memory. 7 runs of
-// 2,000 samples, after 500 to warm up.
+// Latency of S: total ns for each key: a sample is prepared 200 clocks before it is pulled, waited for and
+// finished, then the clock advances. Each rank has one worker and shares no memory. 7 runs of 2,000 samples,
+// after 500 for warm-up.
 //
-// Distance: of 2,000 keys with such weights, each worker draws 1,000,000; half the sum of the differences
-// between their shares and the probabilities, in percent. Independent draws have one, too: that of naive.
+// Distance: each worker draws 1,000,000 of 2,000 keys with such weights; half the sum of the differences
+// between their shares and the probabilities, in percent. Independent draws have a distance, too: that of
+// naive.
 #include "bench/sampling_cases.hpp"
 #include "bench/support/bench.hpp"
 

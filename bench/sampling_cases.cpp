@@ -81,7 +81,7 @@ void measure_draws(Bench& bench) {
 struct SchemeCase {
   const char* name;
   SamplingOptions options;
-  bool data = false;  // The workers announce keys beside their samples.
+  bool data = false;  // The workers also announce keys.
 };
 
 std::vector<SchemeCase> scheme_cases() {
@@ -124,7 +124,8 @@ class SampledTable {
   TableCounters counted() { return manager_.statistics().server.table_total(table_.id()); }
   void close() { manager_.close(); }
 
-  // Collective. `use` gets each sample in its clock; returns the seconds of rank 0 after the first samples.
+  // Collective. Calls `use` with each sample in its clock. Returns the seconds of rank 0 after the warm-up
+  // samples.
   template <class F>
   double run(const adapm::Sampler<float>& sampler, bool data, std::size_t warm_up, std::size_t samples,
              F&& use) {
@@ -159,7 +160,7 @@ class SampledTable {
     return seconds;
   }
 
-  // Collective. The same loop with keys that were drawn beforehand, not announced.
+  // Collective. The same loop with keys drawn in advance, not announced.
   double run_drawn(const std::vector<Key>& keys) {
     double seconds = 0;
     manager_.run_workers(1, [&](adapm::IntentWorker& worker) {
@@ -180,7 +181,7 @@ class SampledTable {
   Distribution::Shared data_;
 };
 
-// --- what they cost
+// --- cost
 
 class SchemeMeasurement {
  public:
@@ -226,7 +227,7 @@ class SchemeMeasurement {
   std::vector<Key> drawn_;
 };
 
-// --- what they do to the distribution
+// --- effect on the distribution
 
 // Half the sum of the differences between shares and probabilities, in percent.
 double distance(const std::vector<double>& counts, const Distribution& distribution) {
@@ -262,7 +263,7 @@ void measure_sampling(Bench& bench) {
     std::string name = what.name;
     if (bench.ranks() == 1) name += " in memory";
     if (!bench.selected(name)) continue;
-    // Keys of each case are at their homes at first.
+    // The keys of each case start at their homes.
     SampledTable table(bench.size(kKeys, 1'000));
     SchemeMeasurement(bench, table).measure(name, what);
     table.close();

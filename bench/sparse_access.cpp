@@ -34,7 +34,8 @@ const std::vector<SparseCase> kCases = {
     {"sparse pull batch 100", Way::pull_batch},
 };
 
-// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them apart.
+// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them
+// separately.
 
 [[gnu::noinline]] void pull_all(Worker& worker, const Table<float>& table, std::span<const Key> keys) {
   Row value{};
@@ -118,7 +119,7 @@ class SparseAccess {
   ParameterServer server_;
   Table<float> dense_;
   Table<float> sparse_;
-  std::uint64_t expected_ = kKeys;  // the pushes that make the keys
+  std::uint64_t expected_ = kKeys;  // the pushes that create the keys
 };
 
 }  // namespace

@@ -10,9 +10,9 @@ knowledge_graph_embeddings, words (the World Factbook) with word_vectors; data a
 Prints a table in Markdown and writes it as JSON to the folder of --out: techniques.json, hosts.json (with --hosts),
 lead.json or ranks.json. bench/support/technique_page.py makes a page with pictures of these files.
 
-A run that fails, or whose training diverges, is a row that says so, and is not tried again. Techniques run in turn
-within a repetition, so that slow phases of the machine hit all of them; seconds are the median over the epochs of all
-repetitions. The repetitions have the seeds 1, 2, ...
+A run that fails, or whose training diverges, becomes a row that says so, and is not repeated. Techniques run in turn
+within a repetition, so that slow phases of the machine affect all of them; seconds are the median over the epochs of
+all repetitions. The repetitions have the seeds 1, 2, ...
 """
 import argparse
 import json

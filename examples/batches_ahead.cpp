@@ -1,4 +1,4 @@
-// Intents: each worker announces the keys of its next batches, and a parameter manager brings them near.
+// Intents: each worker announces the keys of its next batches, and a parameter manager makes them local.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 constexpr std::int64_t kBatches = 500;
-constexpr std::int64_t kAhead = 100;  // batches; more is no worse
+constexpr std::int64_t kAhead = 100;  // batches; more does no harm
 
-// A real program reads them with its data.
+// A real program reads the keys with its data.
 std::vector<lapse::Key> batch_keys(std::size_t worker, std::int64_t batch) {
   lapse::RandomEngine random(static_cast<std::uint64_t>(batch), worker);
   std::vector<lapse::Key> keys;

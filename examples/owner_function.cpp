@@ -1,4 +1,4 @@
-// A function that runs at the owner of a key: the largest readings, which a push (a sum) could not track.
+// A function that runs at the owner of a key. It tracks the largest readings; a push (a sum) could not.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     constexpr std::uint64_t kStations = 5;
     lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto records = server.create_table<float>({.name = "records", .keys = kStations});
-    // No other access to the value runs meanwhile. Returns whether the reading was a new record.
+    // No other access to the value runs at the same time. Returns whether the reading was a new record.
     const auto keep_record = server.register_function<float, Reading, bool>(
         "keep record", [](lapse::Key, std::span<float> record, const Reading& reading) {
           if (reading.temperature <= record[0]) return false;

@@ -1,4 +1,4 @@
-// Samples: workers draw keys by frequency, as negative samples, and a parameter manager brings them near.
+// Samples: workers draw keys by frequency, as negative samples, and a parameter manager makes them local.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 constexpr std::int64_t kBatches = 500;
-constexpr std::int64_t kAhead = 100;  // batches; more is no worse
+constexpr std::int64_t kAhead = 100;  // batches; more does no harm
 constexpr std::size_t kSampleKeys = 20;
 
 }  // namespace
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   try {
     adapm::ParameterManager& manager = owner.emplace(MPI_COMM_WORLD);
     const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
-    std::vector<std::uint64_t> frequencies;  // A real program counts its data.
+    std::vector<std::uint64_t> frequencies;  // A real program counts keys in its data.
     for (std::uint64_t key = 0; key < kKeys; ++key) frequencies.push_back(1'000'000 / (key + 1));
     const auto sampler = manager.create_sampler(table, adapm::Distribution::by_frequency(frequencies, 0.75));
     manager.run_workers(1, [&](adapm::IntentWorker& worker) {

@@ -1,4 +1,4 @@
-// A vector that workers change in place, block by block: a lease makes a block plain memory of one worker.
+// A vector that workers change in place, block by block: a lease gives one worker a block as plain memory.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,8 @@ int main(int argc, char** argv) {
     const auto vector =
         server.create_table<float>({.name = "vector", .keys = kBlocks * kBlockKeys, .length = kLength});
     server.run_workers(2, [&](lapse::Worker& worker) {
-      // Every worker visits every block, each in an order of its own; no two workers lease a block at a time.
+      // Every worker visits every block, each in its own order; no two workers lease a block at the same
+      // time.
       for (std::size_t step = 0; step < kBlocks; ++step) {
         const std::size_t block = (worker.index() + step) % kBlocks;
         const std::vector<lapse::Key> keys = keys_of_block(block);

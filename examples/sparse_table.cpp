@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       for (std::size_t i = worker.index(); i < text.size(); i += worker.count())
         worker.push(counts, key_of(text[i]), {&one, 1});
       worker.barrier();
-      // Each key that exists is visited by one worker, on the rank that serves it.
+      // One worker visits each existing key, on the rank that serves it.
       double keys_and_words[2] = {0, 0};
       worker.for_each_local(counts, [&](lapse::Key, std::span<const std::int64_t> count) {
         keys_and_words[0] += 1;
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
       std::int64_t roses = 0;
       std::int64_t violets = 0;
       worker.pull(counts, key_of("rose"), {&roses, 1}).wait();
-      worker.pull(counts, key_of("violet"), {&violets, 1}).wait();  // Makes no key.
+      worker.pull(counts, key_of("violet"), {&violets, 1}).wait();  // Creates no key.
       correct = keys_and_words[0] == 6 && keys_and_words[1] == 14 && roses == 4 && violets == 0;
       if (worker.index() == 0)
         std::printf("%g words, %g of them different, 'rose' %d times, 'violet' %d times\n", keys_and_words[1],

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """gather.py FOLDER: makes FOLDER/table.md and a picture of the summaries (--summary-json) of several runs in FOLDER.
 
-Of nodes-N.json, as scaling.sh leaves them: seconds of an epoch by the number of nodes, the speedup against the smallest
-number, and FOLDER/curve.svg. Of other names, such as those of techniques: a row and a bar for each, FOLDER/bars.svg.
-A run without a summary has failed: nodes-N.out without nodes-N.json is a row that says so.
+For files nodes-N.json of scaling.sh: seconds of an epoch by the number of nodes, the speedup over the smallest number,
+and FOLDER/curve.svg. For other names, such as those of techniques: a row and a bar for each, FOLDER/bars.svg.
+A run without a summary has failed: nodes-N.out without nodes-N.json becomes a row that says so.
 
-Exits with 0, 1 where no run has left a summary, 2 for wrong use."""
+Exit status: 0; 1 if no run has left a summary; 2 for wrong usage."""
 import json
 import pathlib
 import re
@@ -17,7 +17,7 @@ WIDTH, HEIGHT, MARGIN = 520, 320, 60
 
 
 def read(path):
-    """The figures of a summary; raises ValueError where it is none."""
+    """The figures of a summary; raises ValueError if it is invalid."""
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))
         seconds = [epoch["seconds"] for epoch in summary["history"]]
@@ -30,7 +30,7 @@ def read(path):
 
 
 def runs_of(folder):
-    """Rows by name; of a run that has failed only the name."""
+    """Rows sorted by name; a failed run has only its name."""
     rows = [read(path) for path in sorted(folder.glob("*.json"))]
     known = {row["name"] for row in rows}
     rows += [{"name": path.stem} for path in sorted(folder.glob("nodes-*.out")) if path.stem not in known]
@@ -67,7 +67,7 @@ def label(x, y, words, anchor="start"):
 
 
 def curve(rows):
-    """Speedup by the number of nodes, with the line that would be ideal."""
+    """Speedup by the number of nodes, with the ideal line."""
     base = rows[0]
     points = [(nodes(row) / nodes(base), base["seconds"] / row["seconds"], row) for row in rows]
     most = max([x for x, _, _ in points] + [y for _, y, _ in points])

@@ -4,9 +4,9 @@
 #
 #   OPTIONS="--time=00:30:00 --cpus-per-task=16" slurm/scaling.sh results 1,2,4,8 build/release/apps/word_vectors text.txt.xz
 #
-# FOLDER/nodes-N.json is a run's summary, FOLDER/nodes-N.out what it printed, FOLDER/table.md and FOLDER/curve.svg what
-# slurm/gather.py makes of them. OPTIONS are those of sbatch for each run. Jobs of different sizes cannot be one job array:
-# the tasks of an array all have the same number of nodes.
+# FOLDER/nodes-N.json is a run's summary, FOLDER/nodes-N.out its output; slurm/gather.py writes
+# FOLDER/table.md and FOLDER/curve.svg. OPTIONS are options of sbatch for each run. Jobs of different sizes
+# cannot be one job array: all tasks of an array have the same number of nodes.
 set -euo pipefail
 if [[ $# -lt 3 ]]; then
   sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$0" >&2
@@ -30,7 +30,7 @@ for count in "${counts[@]}"; do
   jobs+=("$(sbatch --parsable ${OPTIONS:-} --nodes="$count" --job-name="scaling-$count" --output="$folder/nodes-$count.out" \
     "$here/train.sbatch" "$@" --summary-json "$folder/nodes-$count.json")")
 done
-# afterany: what has failed is a row that says so.
+# afterany: a failed run becomes a row that says so.
 gather=$(sbatch --parsable --dependency="afterany:$(IFS=:; echo "${jobs[*]%%;*}")" --nodes=1 --ntasks=1 --job-name=scaling-gather \
   --output="$folder/gather.out" --wrap "python3 '$here/gather.py' '$folder'")
 echo "jobs ${jobs[*]}, gathered by job $gather into $folder/table.md"

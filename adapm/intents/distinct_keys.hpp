@@ -12,13 +12,13 @@
 
 namespace adapm {
 
-// A hash table that is emptied at no cost: an entry belongs to the list with its number. Keeps as much memory
-// as the longest list asked for, 32 to 64 bytes for each of its keys; very long lists are sorted instead.
+// A hash table that is emptied at no cost: each entry carries the number of its list. Keeps the memory of the
+// longest list, 32 to 64 bytes a key. Very long lists are sorted instead.
 //
 // Thread safety: none.
 class DistinctKeys {
  public:
-  // Removes all but one of equal keys. Throws std::bad_alloc; then nothing has changed.
+  // Keeps one of equal keys. Throws std::bad_alloc; then `keys` is unchanged.
   void keep_one(std::vector<lapse::Key>& keys) {
     if (keys.size() < 2) return;
     if (keys.size() > kMaxHashed) {

@@ -8,16 +8,16 @@
 
 namespace adapm {
 
-// What the workers of a rank, or of all, have done since the start, with a technique that acts on intents.
+// What the workers of one rank, or of all, have done since the start. For techniques that act on intents.
 struct LAPSE_EXPORT_INNER IntentEffect {
-  std::uint64_t intents = 0;  // that were signaled
-  std::uint64_t ended = 0;    // of these, those that had ended when they were signaled
-  bool future = false;        // some began after the clock of their worker
+  std::uint64_t intents = 0;  // signaled
+  std::uint64_t ended = 0;    // of these, those that had ended when signaled
+  bool future = false;        // some intent began after its worker's clock
   bool advanced = false;      // some worker has advanced its clock
 
   IntentEffect& operator+=(const IntentEffect& other);
 
-  // What is wrong with the program that has signaled so; empty: nothing.
+  // Describes why no intent can have had an effect; empty if that is not known.
   std::string problem() const;
 
   template <class Archive>

@@ -15,28 +15,28 @@
 
 namespace adapm {
 
-// An intent waits, costs nothing for each of its keys meanwhile, and is looked at twice: when it becomes
-// actionable, and when it has ended after that. One that ends before it becomes actionable is dropped.
+// An intent waits here without work per key. It is processed twice: when it becomes actionable, and after its
+// end. An intent that ends before it becomes actionable is dropped.
 //
-// Thread safety: add by any thread, for instance one that loads data for the worker; everything else by one
-// thread at a time.
+// Thread safety: add: any thread, e.g. one that loads data for the worker. Everything else: one thread at a
+// time.
 class IntentQueue {
  public:
-  // The worker's phase begins: from now on intents of phase `number` are taken.
+  // The worker's phase begins: accepts intents of phase `number`.
   void open(std::uint64_t number) LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
     phase_ = number;
   }
-  // The worker's phase ends: nothing is taken any more.
+  // The worker's phase ends: accepts no more intents.
   void close() LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
     phase_.reset();
   }
 
-  // Copies the keys; start < end. False, and nothing is taken, unless the queue is open for this phase.
-  // Waits for no other thread but for one that is in add or begins a round.
+  // Copies the keys. Requires start < end. Returns false, without effect, unless the queue is open for this
+  // phase. Waits only for a thread that is in add or begins a round.
   bool add(std::uint64_t phase, const Intent& intent) { return add(phase, intent, intent.keys); }
-  // With these keys in place of those of the intent.
+  // Like add, with these keys instead of those of the intent.
   bool add(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys)
       LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
@@ -51,10 +51,10 @@ class IntentQueue {
     return true;
   }
 
-  // A round begins while the worker's clock is `now`; intents that start before `cutoff` are actionable.
-  // Calls on(intent) for each that is actionable from this round on, in the order of their starts, which may
-  // change its keys, or move from it and return false: then it is the caller's. Calls dropped(intent) for
-  // each that has ended before it was actionable.
+  // Begins a round at the worker's clock `now`; intents that start before `cutoff` become actionable. Calls
+  // on(intent) for each of them, ordered by start. `on` may change the keys, or move from the intent and
+  // return false: then the caller owns it. Calls dropped(intent) for each that ended before it became
+  // actionable.
   template <class On, class Dropped>
   void activate(lapse::Clock now, lapse::Clock cutoff, On&& on, Dropped&& dropped) LAPSE_EXCLUDES(mutex_) {
     take_added();
@@ -68,9 +68,9 @@ class IntentQueue {
       if (on(intent)) push(active_, std::move(intent), ByEnd());
     }
   }
-  // One that was the caller's is actionable here until it ends.
+  // Takes an intent from the caller, actionable until it ends.
   void add_active(Intent intent) { push(active_, std::move(intent), ByEnd()); }
-  // Calls off(intent), which may move from it, for each that was actionable and has ended.
+  // Calls off(intent), which may move from it, for each actionable intent that has ended.
   template <class Off>
   void expire(lapse::Clock now, Off&& off) LAPSE_EXCLUDES(mutex_) {
     while (!active_.empty() && active_.front().end <= now) {
@@ -80,8 +80,8 @@ class IntentQueue {
     }
     give_back();
   }
-  // The worker's phase has ended, and with it all its intents: the next expire ends those that were
-  // actionable. Returns how many were not, and never will be.
+  // The worker's phase has ended, and with it all its intents. Drops those that are not actionable and
+  // returns their number; the next expire ends the others.
   std::size_t end_all() LAPSE_EXCLUDES(mutex_) {
     take_added();
     const std::size_t dropped = waiting_.size();
@@ -90,12 +90,12 @@ class IntentQueue {
     return dropped;
   }
 
-  // Whether one that was actionable has ended at this clock.
+  // Whether an actionable intent has ended at this clock.
   bool has_expired(lapse::Clock now) const { return !active_.empty() && active_.front().end <= now; }
-  // Intents that are not yet actionable, beside those added since the last round; and those that are.
+  // Numbers of intents not yet actionable (without those added since the last round), and actionable.
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t active() const { return active_.size(); }
-  // Bytes that the intents take, with what is kept for later ones.
+  // Memory of the intents in bytes, including memory kept for later intents.
   std::size_t memory_bytes() const LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
     std::size_t bytes = free_.capacity() * sizeof(free_[0]);
@@ -110,7 +110,7 @@ class IntentQueue {
  private:
   static constexpr lapse::Clock kEnded{std::numeric_limits<std::int64_t>::min()};
 
-  // As std::push_heap wants it: the first of the heap is the last in this order.
+  // For std::push_heap: the front of the heap is the last in this order.
   struct ByStart {
     bool operator()(const Intent& a, const Intent& b) const { return a.start > b.start; }
   };
@@ -138,14 +138,14 @@ class IntentQueue {
     for (Intent& intent : taken_) push(waiting_, std::move(intent), ByStart());
     taken_.clear();
   }
-  // The memory of its keys is used again.
+  // Keeps the memory of its keys for reuse.
   void keep(Intent intent) {
     if (intent.keys.capacity() > 0) ended_.push_back(std::move(intent.keys));
   }
   void give_back() LAPSE_EXCLUDES(mutex_) {
     if (ended_.empty()) return;
     const lapse::MutexLock guard(mutex_);
-    // As many as are in use at a time: what one round frees, the next ones need.
+    // Keep as many as are in use at a time: later rounds need what this one frees.
     for (std::vector<lapse::Key>& keys : ended_) {
       if (free_.size() <= active_.size()) free_.push_back(std::move(keys));
     }

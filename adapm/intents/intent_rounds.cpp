@@ -16,7 +16,7 @@ std::uint64_t IntentRounds::begin_phase(std::size_t workers) {
   ++phase_;
   while (workers_.size() < workers) workers_.push_back(std::make_shared<WorkerIntents>(timing_));
   for (std::size_t i = 0; i < workers; ++i) {
-    // What of the last phase no round has ended yet, the first one of this phase does.
+    // The first round of this phase ends intents of the last phase that no round has ended.
     counters_.dropped_intents += workers_[i]->end_all();
     workers_[i]->begin_phase(phase_);
   }

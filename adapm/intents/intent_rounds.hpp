@@ -19,16 +19,16 @@
 
 namespace adapm {
 
-// In each round, each worker's clock and timer say which of its intents are due, and their keys are wanted;
-// those of intents that have ended are no longer. Wants come before unwants, so that a key that passes from
-// one intent to another stays wanted. An intent costs nothing for each key before it is due.
-// A round wants and unwants a limited number of keys of large intents (LargeIntents); the next ones go on.
+// In each round, each worker's clock and timer decide which of its intents are due: their keys are wanted.
+// Keys of ended intents are unwanted, after the wants, so that a key in an old and a new intent stays wanted.
+// An intent causes no work per key before it is due. A round wants and unwants a limited number of keys of
+// large intents (LargeIntents); later rounds continue.
 //
-// Thread safety: begin_round by the holder of the progress lock; everything else by one thread,
-// while no engine runs.
+// Thread safety: begin_round: the holder of the progress lock. Everything else: one thread, while no engine
+// runs.
 class IntentRounds final : public lapse::IntentSource {
  public:
-  // Keys of a range, or of a large intent, that are passed on together.
+  // Keys of a range, or of a large intent, that are passed together.
   static constexpr std::size_t kKeysPerWant = 4096;
 
   explicit IntentRounds(const Options& options)
@@ -36,36 +36,36 @@ class IntentRounds final : public lapse::IntentSource {
 
   // --- the workers
 
-  // Before a phase of so many workers of this rank: worker() is defined for each. Returns the phase's number.
+  // Called before a phase with `workers` workers on this rank; worker() is then defined for each. Returns the
+  // phase's number.
   std::uint64_t begin_phase(std::size_t workers);
-  // After a phase, also one that failed.
+  // Called after a phase, also after one that failed.
   void end_phase();
-  // The manager is closed: every signal after this is refused as such.
+  // The manager is closed: later signals are refused with ClosedError.
   void close();
   const std::shared_ptr<WorkerIntents>& worker(std::size_t local_index) const {
     return workers_[local_index];
   }
 
-  // --- the keys that are wanted without intents
+  // --- keys wanted without intents
 
   PermanentWants& permanent() { return permanent_; }
-  // Counts the keys of intents that become due, as long as it is not null.
+  // Counts the keys of intents that become due, unless null.
   void set_frequencies(KeyFrequencies* frequencies) { frequencies_ = frequencies; }
 
   // --- rounds
 
   void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
-  // Also for wants that a technique has from the start.
+  // Includes the permanent wants of a technique.
   bool pending() const override;
-  // What this rank has counted so far.
+  // The counters of this rank.
   IntentCounters counters() const;
   IntentEffect effect() const;
 
  private:
   void want(lapse::WantSink& sink, lapse::TableId table, std::span<const lapse::Key> keys)
       LAPSE_REQUIRES(lapse::progress_role);
-  // Calls f(keys) for pieces of a range, or of the keys of an intent in the places from `from` to before `to`
-  // (LargeIntents).
+  // Calls f(keys) for pieces of a range, or of the keys of an intent at places [from, to) (LargeIntents).
   template <class F>
   void for_each_piece(KeyRange range, F&& f);
   template <class F>
@@ -73,7 +73,7 @@ class IntentRounds final : public lapse::IntentSource {
   void activate(WorkerIntents& worker, lapse::Clock now, lapse::WantSink& sink)
       LAPSE_REQUIRES(lapse::progress_role);
   void expire(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
-  // An intent that is actionable from this round on is counted.
+  // Counts an intent that becomes actionable in this round.
   void count_actionable(const Intent& intent, lapse::Clock now);
   void begin_worker_round(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
 
@@ -84,7 +84,7 @@ class IntentRounds final : public lapse::IntentSource {
   std::vector<std::shared_ptr<WorkerIntents>> workers_;
   KeyFrequencies* frequencies_ = nullptr;
   std::uint64_t phase_ = 0;
-  // the rounds'
+  // used by rounds
   PermanentWants permanent_;
   DistinctKeys distinct_;
   std::vector<lapse::Key> piece_;

@@ -20,7 +20,7 @@ struct KeyCount {
   std::uint64_t count;
 };
 
-// More than factor times the mean of `keys` keys; without keys or accesses nothing is.
+// Exceeded by counts above factor times the mean of `keys` keys.
 class Threshold {
  public:
   Threshold(double sum, std::uint64_t keys, double factor)

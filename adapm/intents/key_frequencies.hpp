@@ -1,4 +1,4 @@
-// How often keys are accessed, and which of them are frequent.
+// Access counts of keys, and the choice of frequent keys.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace adapm {
 
-// The keys whose count exceeds `factor` times the mean over all keys, in the order given: the heuristic of
-// NuPS (Renz-Wieland et al., SIGMOD 2022), which replicates those above 100 times the mean.
-// `counts`: by key, 0 to counts.size() - 1.
+// Returns the keys whose count exceeds `factor` times the mean over all keys, in ascending order: the
+// heuristic of NuPS (Renz-Wieland et al., SIGMOD 2022), which uses the factor 100. `counts`: by key, 0 to
+// counts.size() - 1.
 std::vector<lapse::Key> frequent_keys(std::span<const std::uint64_t> counts, double factor);
 
-// Counts by key and table, for keys that are counted at all.
+// Counts by table and key. Keys never counted take no memory.
 //
 // Thread safety: none.
 class KeyFrequencies {
  public:
   using Counts = std::unordered_map<lapse::Key, std::uint64_t>;
 
-  // From now on the keys of this table are counted.
+  // Starts counting the keys of this table.
   void add_table(lapse::TableId table) { tables_[table]; }
   bool has_table(lapse::TableId table) const { return tables_.contains(table); }
   void remove_table(lapse::TableId table) { tables_.erase(table); }
@@ -31,13 +31,13 @@ class KeyFrequencies {
 
   void count(lapse::TableId table, std::span<const lapse::Key> keys);
 
-  // The counts of a table as bytes for other ranks, and added from those of another rank. Throws
-  // ProtocolError for bytes that are no counts.
+  // Serializes the counts of a table for other ranks; adds serialized counts of another rank. Throws
+  // ProtocolError for malformed bytes.
   std::string to_bytes(lapse::TableId table) const;
   static void add_bytes(const std::string& bytes, Counts& counts);
 
-  // As above, in the order of the keys. `keys`: over which the mean is taken; for a sparse table those that
-  // were counted.
+  // Like frequent_keys, sorted by key. `keys`: the number of keys in the mean; for a sparse table, the keys
+  // that were counted.
   static std::vector<lapse::Key> frequent(const Counts& counts, std::uint64_t keys, double factor);
 
  private:

@@ -1,4 +1,4 @@
-// Intents of one worker with more keys than one round takes.
+// Intents of one worker with more keys than one round handles.
 #pragma once
 
 #include <algorithm>
@@ -11,35 +11,35 @@
 
 namespace adapm {
 
-// A round has the progress lock: the keys of a large intent are wanted over several rounds, and unwanted over
-// several, so that no access waits for all of them. One intent after the other, so that at most one is wanted
-// in part; one that ends before that is over has no other keys to unwant.
+// A round holds the progress lock. The keys of a large intent are wanted over several rounds, and unwanted
+// over several, so that no access waits for all of them. One intent after the other: at most one is partly
+// wanted; if it ends then, only its wanted keys are unwanted.
 //
-// The keys of an intent have places: those of the list, then those of the range.
+// The keys of an intent are numbered by places: first the list, then the range.
 //
 // Thread safety: one thread at a time.
 class LargeIntents {
  public:
-  // Keys of a worker that a round wants, and that it unwants, beside those of intents that are not large.
+  // The most keys in large intents that a round wants, and that it unwants, for a worker.
   static constexpr std::uint64_t kKeysPerRound = std::uint64_t{1} << 14;
 
   static bool is_large(const Intent& intent) { return intent.size() > kKeysPerRound; }
 
-  // It is actionable, and nothing of it is wanted yet.
+  // Adds an actionable intent, none of whose keys is wanted yet.
   void begin(Intent intent) { beginning_.push_back(std::move(intent)); }
-  // It has ended, and all its keys are wanted.
+  // Adds an ended intent, all of whose keys are wanted.
   void end(Intent intent) {
     const std::uint64_t size = intent.size();
     ending_.push_back({std::move(intent), size});
   }
-  // So have all those that are wanted in part.
+  // Ends all intents that are not completely wanted.
   void end_all() {
     if (!beginning_.empty()) end_first();
     beginning_.clear();
   }
 
-  // A round begins while the worker's clock is `now`. Calls on(intent, from, to) for the places of keys that
-  // are wanted from now on; complete(intent), to move from, for each of which all keys are.
+  // Begins a round at the worker's clock `now`. Calls on(intent, from, to) for the places of newly wanted
+  // keys, and complete(intent), which may move from it, once all keys of an intent are wanted.
   template <class On, class Complete>
   void want_some(lapse::Clock now, On&& on, Complete&& complete) {
     std::uint64_t left = kKeysPerRound;
@@ -58,7 +58,7 @@ class LargeIntents {
       remove_first();
     }
   }
-  // Calls off(intent, from, to) for the places of keys that are no longer wanted.
+  // Calls off(intent, from, to) for the places of keys to unwant.
   template <class Off>
   void unwant_some(Off&& off) {
     std::uint64_t left = kKeysPerRound;
@@ -74,7 +74,7 @@ class LargeIntents {
     }
   }
 
-  // Whether the next round has something to want or to unwant.
+  // False if the next round has keys to want or to unwant.
   bool empty() const { return beginning_.empty() && ending_.empty(); }
 
  private:

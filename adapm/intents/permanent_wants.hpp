@@ -13,13 +13,13 @@
 
 namespace adapm {
 
-// Each rank wants the keys that it serves in its domain, once; a few in each round, so that a round stays
-// short. Nothing ends these wants but the server.
+// Each rank wants the keys that it serves in its domain, once; a limited number in each round, so that rounds
+// stay short. These wants last until the server closes.
 //
-// Thread safety: add while no engine runs; want_some by the holder of the progress lock.
+// Thread safety: add: while no engine runs. want_some: the holder of the progress lock.
 class PermanentWants {
  public:
-  // Keys that are looked at in one round.
+  // Keys checked in one round.
   static constexpr std::size_t kKeysPerRound = std::size_t{1} << 16;
 
   // Whether this rank serves a key in its domain; pure.
@@ -29,7 +29,7 @@ class PermanentWants {
   // Each key once.
   void add(lapse::TableId table, std::vector<lapse::Key> keys, Serves serves);
 
-  // Wants the next keys; returns how many. `limit`: of the keys that are looked at.
+  // Wants the next keys and returns their number. Checks at most `limit` keys.
   std::size_t want_some(lapse::WantSink& sink, std::size_t limit = kKeysPerRound)
       LAPSE_REQUIRES(lapse::progress_role);
   bool empty() const { return parts_.empty(); }
@@ -37,7 +37,7 @@ class PermanentWants {
  private:
   struct Part {
     lapse::TableId table;
-    KeyRange range;                // what is left of it
+    KeyRange range;                // what remains
     std::vector<lapse::Key> keys;  // if this is not empty, the range counts its elements
     Serves serves;
   };

@@ -20,11 +20,11 @@
 
 namespace adapm {
 
-// Belongs to a number among the workers of its rank. What the timer has learnt continues from phase to
-// phase; intents end with their phase.
+// The intents of the workers with one number on this rank. The timer keeps its estimate between phases;
+// intents end with their phase.
 //
-// Thread safety: use_clock and end_phase by the worker's thread; signal and clock by any thread;
-// begin_phase while no engine runs; queue, large and timer are the rounds'.
+// Thread safety: use_clock and end_phase: the worker's thread. signal and clock: any thread. begin_phase:
+// while no engine runs. queue, large and timer: rounds only.
 class WorkerIntents {
  public:
   explicit WorkerIntents(const ActionTimer::Settings& timing) : timer(timing) {}
@@ -37,7 +37,7 @@ class WorkerIntents {
     queue.open(phase);
     timer.begin_phase();
   }
-  // What signals an intent after this is refused.
+  // Later signals are refused.
   void end_phase() {
     queue.close();
     has_ended_.store(true, std::memory_order_release);
@@ -46,14 +46,14 @@ class WorkerIntents {
   void close() { is_closed_.store(true, std::memory_order_release); }
   bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
-  // This phase of the worker has begun and not ended.
+  // Whether this phase of the worker has begun and not ended.
   bool is_open(std::uint64_t phase) const {
     return !has_ended() && phase_.load(std::memory_order_relaxed) == phase;
   }
 
-  // --- its clock, which is that of the server's worker
+  // --- its clock: that of the server's worker
 
-  // When the worker begins. The same clock in every phase.
+  // Called when the worker begins. The clock is the same in every phase.
   void use_clock(std::shared_ptr<const lapse::WorkerClock> clock) {
     if (clock_.load(std::memory_order_relaxed) != nullptr) return;
     kept_clock_ = std::move(clock);
@@ -67,8 +67,8 @@ class WorkerIntents {
 
   // --- its intents
 
-  // Copies the intent, with these keys in place of its own. False when the phase has ended. An intent that
-  // has ended already, or has no time at all, is only counted; so is every one where `keep` is false.
+  // Copies the intent, with these keys instead of its own. Returns false if the phase has ended. If the
+  // intent has ended already or is empty in time, or `keep` is false, it is only counted.
   bool signal(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys, bool keep) {
     const bool ended = intent.end <= intent.start || intent.end <= clock();
     if (has_ended() || (keep && !ended && !queue.add(phase, intent, keys))) return false;
@@ -91,7 +91,7 @@ class WorkerIntents {
     if (taken.remote > 0) count(remote_draws_, taken.remote);
   }
 
-  // What was signaled and sampled.
+  // Adds the counts of signaled intents and samples.
   void add_to(IntentCounters& counters) const {
     counters.intents += intents_.load(std::memory_order_relaxed);
     counters.keys += keys_.load(std::memory_order_relaxed);
@@ -112,12 +112,12 @@ class WorkerIntents {
 
   // --- for the rounds
 
-  // Whether the next round has something to want or to unwant, however far the worker gets until then.
+  // Whether the next round has keys to want or to unwant, even if the worker does not advance.
   bool pending() const {
     if (!large.empty()) return true;
     return has_ended() ? queue.active() > 0 : queue.has_expired(clock());
   }
-  // Its phase has ended, and with it all its intents. Returns how many will never be actionable.
+  // Ends all its intents after its phase. Returns the number of those that never became actionable.
   std::size_t end_all() {
     large.end_all();
     return queue.end_all();
@@ -127,7 +127,7 @@ class WorkerIntents {
   IntentQueue queue;
   LargeIntents large;
   ActionTimer timer;
-  lapse::Clock seen = {};  // its clock in the last round
+  lapse::Clock seen = {};  // the clock in the last round
 
  private:
   using Count = std::atomic<std::uint64_t>;

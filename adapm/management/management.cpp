@@ -38,9 +38,10 @@ void Management::attach(lapse::ParameterServer& server) {
     server.observe(*trace_);
   }
   if (!wants_keys(technique_)) return;
-  // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
+  // Advancing clocks request rounds. Without requests, a round begins after this time, or later if rounds are
+  // limited.
   constexpr std::chrono::microseconds kInterval{1000};
-  // A seventeenth of the processor's time for what owners and holders of replicas send each other.
+  // Messages between owners and holders of replicas get 1/17 of the processor's time.
   constexpr unsigned kPause = 16;
   const auto least = most_rounds_ == 0 ? std::chrono::nanoseconds(0)
                                        : std::chrono::nanoseconds(std::chrono::seconds(1)) / most_rounds_;

@@ -1,4 +1,4 @@
-// What a parameter manager keeps beside its server, on one rank.
+// The state of a parameter manager on one rank, besides its server.
 #pragma once
 
 #include <cstddef>
@@ -26,54 +26,57 @@ namespace adapm {
 
 class Distribution;
 
-// The technique's policy, the intents, and which keys are replicated always.
+// Holds the technique's policy, the intents, and the permanently replicated keys.
 //
-// Thread safety: one thread, while no engine runs; source and policy are the engine's.
+// Thread safety: one thread, while no engine runs. The engine uses the intent source and the policy.
 class Management {
  public:
   explicit Management(const Options& options);
-  // That of the manager.
+  // The process that made the manager.
   const lapse::OwnProcess& process() const { return process_; }
 
-  // Before `attach`: what happens to single keys is written down.
+  // Traces single keys. Call it before attach.
   void trace(std::unique_ptr<KeyTrace> trace) { trace_ = std::move(trace); }
-  // Null where nothing is traced.
+  // Null if no key is traced.
   KeyTrace* trace() { return trace_.get(); }
-  // Lets the server ask this object, where the technique wants keys at all. The object outlives the server.
+  // Registers this object with the server, if the technique wants keys at all. The object must outlive the
+  // server.
   void attach(lapse::ParameterServer& server);
 
-  // `replicable`: its keys may have replicas. The table outlives the object.
+  // `replicable`: its keys may have replicas. The table must outlive the object.
   void add_table(const lapse::TableHandle& table, bool replicable);
 
   std::uint64_t begin_phase(std::size_t workers);
   // Intents end with their phase.
   void end_phase();
   void close() { rounds_.close(); }
-  // By the worker's thread: what signals its intents; and its end.
+  // Called by the worker's thread: returns the handle for its intents; ends the worker.
   IntentHandle handle(std::uint64_t phase, lapse::Worker& worker) const;
   void end_worker(std::size_t local_worker) const { rounds_.worker(local_worker)->end_phase(); }
 
   // --- the choice of NuPS
 
-  // Throws UsageError unless the table's keys can be chosen by these counts.
+  // Throws UsageError unless the table's frequent keys can be chosen by these counts.
   void check_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts) const;
-  // Chooses the frequent keys of the table by these counts, which were checked, if the technique does that.
+  // Chooses the frequent keys of the table by these counts, if the technique does that. Requires
+  // check_frequencies.
   void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
-  // Chooses the frequent keys of all tables that were counted in the phase that has ended. `exchange`:
-  // collective, gives what every rank gave.
+  // Chooses the frequent keys of all tables counted in the last phase. `exchange`: collective; returns the
+  // strings of all ranks.
   using Exchange = std::function<std::vector<std::string>(const std::string&)>;
   void choose_frequent(const Exchange& exchange);
 
   // --- sampling
 
-  // Throws UsageError for a table that is not of this server; `what` is to be for it.
+  // Throws UsageError for a table of another server. `what`: what was requested for it.
   void check_server(const lapse::TableHandle& table, const char* what) const;
-  // Throws UsageError or KeyOutOfRange unless keys of the table can be drawn so; null: by nothing.
+  // Throws UsageError or KeyOutOfRange unless such a sampler of the table is possible. `distribution` may be
+  // null.
   void check_sampler(const lapse::TableHandle& table, const Distribution* distribution,
                      const Sampling& sampling, lapse::Rank rank) const;
 
   IntentCounters counters() const { return rounds_.counters(); }
-  // Of no intents, where the technique acts on none.
+  // Empty if the technique does not act on intents.
   IntentEffect intent_effect() const {
     return traits(technique_).acts_on_intents ? rounds_.effect() : IntentEffect{};
   }
@@ -84,8 +87,8 @@ class Management {
   const lapse::OwnProcess process_;
   const Technique technique_;
   const double factor_;
-  const std::uint32_t most_rounds_;  // in a second; 0: no limit
-  const void* server_ = nullptr;     // of the tables
+  const std::uint32_t most_rounds_;  // rounds in a second; 0: no limit
+  const void* server_ = nullptr;     // the server of the tables
   IntentRounds rounds_;
   std::unique_ptr<TechniquePolicy> policy_;
   std::unique_ptr<KeyTrace> trace_;

@@ -10,14 +10,14 @@ void TechniquePolicy::allow_replicas(TableId table) {
   replicated_[table.index()] = true;
 }
 
-// Where nothing is ever announced, decide is not asked; where it is, all keys of the technique get the same
-// answer, whatever has changed: a domain that has the only want of a key has it as soon as that is so.
+// Techniques that never announce are not asked decide. The others answer the same for all keys and changes: a
+// domain gets a key as soon as it is the only one that wants it.
 
 // --- adaptive
 
 AdaptivePolicy::Wanted AdaptivePolicy::wanted(TableId table, Key /*key*/, bool likely_alone) const {
-  // It would be offered: that is a round trip more. Where it is wanted by its owner after all, that one keeps
-  // a replica, and where it has members, they move with it.
+  // Announcing would lead to an offer, one more round trip. If the owner wants the key after all, it keeps a
+  // replica; if the key has holders, they move with it.
   return may_replicate(table) && !likely_alone ? Wanted::announce : Wanted::localize;
 }
 AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/) const {

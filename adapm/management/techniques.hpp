@@ -1,4 +1,4 @@
-// What each technique does about keys that domains want.
+// The policy of each technique for keys that domains want.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace adapm {
 
-// A policy that knows which tables may have replicas. A table that it does not know may not.
+// A policy that knows which tables may have replicas. Other tables may not.
 //
-// Thread safety: of the questions any thread; of the rest the owner's thread, while no engine runs.
+// Thread safety: queries: any thread. The rest: the owner's thread, while no engine runs.
 class TechniquePolicy : public lapse::ManagementPolicy {
  public:
   void allow_replicas(lapse::TableId table);
@@ -26,8 +26,9 @@ class TechniquePolicy : public lapse::ManagementPolicy {
   std::vector<bool> replicated_;  // by table
 };
 
-// AdaPM (paper, figure 4): a key that exactly one domain wants moves there; where more do, each has a replica
-// as long as it wants the key. A key that cannot be replicated moves to each domain that begins to want it.
+// AdaPM (paper, figure 4): a key that exactly one domain wants is relocated there; if several want it, each
+// has a replica while it wants the key. A key that cannot be replicated moves to each domain that begins to
+// want it.
 class AdaptivePolicy final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
@@ -44,7 +45,7 @@ class RelocationPolicy final : public TechniquePolicy {
 };
 
 // AdaPM without relocation, and static full replication: a key stays where it is, and every domain that wants
-// it has a replica. A key that cannot be replicated moves instead where `relocates_others`, else it stays.
+// it has a replica. A key that cannot be replicated moves if `relocates_others`, else stays.
 class ReplicationPolicy final : public TechniquePolicy {
  public:
   explicit ReplicationPolicy(bool relocates_others) : relocates_others_(relocates_others) {}
@@ -60,7 +61,7 @@ class ReplicationPolicy final : public TechniquePolicy {
 // to want them.
 class FixedChoicePolicy final : public TechniquePolicy {
  public:
-  // Of a table that may have replicas.
+  // The table must allow replicas.
   void set_frequent(lapse::TableId table, std::span<const lapse::Key> keys);
   bool is_frequent(lapse::TableId table, lapse::Key key) const;
 
@@ -72,7 +73,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
   std::unordered_map<lapse::TableId, std::unordered_set<lapse::Key>> frequent_;
 };
 
-// Static partitioning, and manual localize: nothing is done.
+// Static partitioning, and manual localize: intents have no effect.
 class NoManagement final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;

@@ -13,7 +13,7 @@ using lapse::Key;
 
 namespace {
 
-// As std::push_heap wants it: the first of the heap is the last in this order.
+// For std::push_heap: the front of the heap is the last in this order.
 constexpr auto kLater = [](const auto& a, const auto& b) { return a.time > b.time; };
 
 }  // namespace
@@ -29,7 +29,7 @@ Key DistinctDraws::draw(const Distribution& distribution, lapse::RandomEngine& r
                                         distribution.support()));
   }
   if (rest_.empty()) {
-    // About as many as ordering the rest costs.
+    // Costs about as much as ordering the rest.
     const std::uint64_t attempts = std::max<std::uint64_t>(64, distribution.support());
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
       const Key key = distribution.draw(random);

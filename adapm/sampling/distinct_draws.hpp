@@ -11,26 +11,26 @@
 
 namespace adapm {
 
-// Draws keys one after the other, each with its probability among the keys that have not been drawn yet
-// (successive sampling). The order of the keys is that of the draws.
+// Successive sampling: draws one key after the other, each with its probability among the keys not drawn yet.
+// Keys come in the order of the draws.
 //
-// Keys are drawn from the whole distribution until one is new. Where that takes too long, as a few keys have
-// nearly all of the probability, the others are ordered once for all: each has an exponentially distributed
-// time at the rate of its probability (Efraimidis and Spirakis 2006), and the earliest comes first. Both give
-// the same distribution, so it does not matter when the way changes.
+// Keys are drawn from the whole distribution until one is new. If that takes too long, because a few keys
+// have nearly all of the probability, the others are ordered once: each gets an exponentially distributed
+// time with its probability as the rate (Efraimidis and Spirakis 2006), and the earliest comes first. Both
+// methods give the same distribution, so it does not matter when the method changes.
 //
 // Thread safety: none.
 class DistinctDraws {
  public:
-  // Forgets what was drawn, and frees the order of the rest.
+  // Forgets the drawn keys, and frees the order of the rest.
   void clear();
 
-  // A key that has not been drawn. Throws UsageError when the whole support was drawn. Memory: 16 to 64 bytes
-  // for each key drawn, in the second way 16 for each key of the support until clear(), 32 during the call
-  // that orders them.
+  // Returns a key that was not drawn before. Throws UsageError if the whole support was drawn. Memory: 16 to
+  // 64 bytes for each key drawn. The second method takes 16 bytes for each key of the support until clear(),
+  // and 32 during the call that orders them.
   lapse::Key draw(const Distribution& distribution, lapse::RandomEngine& random);
 
-  // Counts a key as drawn that came in another way; false where it was drawn.
+  // Marks a key as drawn. Returns false if it was drawn already.
   bool take(lapse::Key key) { return taken_.insert(key); }
   std::size_t taken() const { return taken_.size(); }
   std::size_t memory_bytes() const { return taken_.memory_bytes() + rest_.capacity() * sizeof(TimedKey); }

@@ -12,8 +12,8 @@
 
 namespace adapm {
 
-// A hash table at most half full, 16 bytes for each entry; an entry belongs to the set with its number. Keeps
-// the memory of the largest set there was.
+// A hash table, at most half full, with 16 bytes for each entry. Each entry carries the number of its set.
+// Keeps the memory of the largest set so far.
 //
 // Thread safety: none.
 class KeySet {
@@ -24,7 +24,7 @@ class KeySet {
   }
   std::size_t size() const { return size_; }
 
-  // False where the set has the key already. Throws std::bad_alloc; then nothing has changed.
+  // Returns false if the set has the key already. Throws std::bad_alloc; then the set is unchanged.
   bool insert(lapse::Key key) {
     if (2 * (size_ + 1) > entries_.size()) grow();
     Entry& entry = entries_[place(key)];
@@ -44,7 +44,7 @@ class KeySet {
     std::uint64_t set = 0;
   };
 
-  // Where the key is, or else would be.
+  // The index of the key's entry, or of the entry for inserting it.
   std::size_t place(lapse::Key key) const {
     const std::size_t mask = entries_.size() - 1;
     std::size_t at = lapse::mix_bits(key.value()) & mask;

@@ -13,8 +13,8 @@ std::size_t LocalDraws::draw(const Distribution& distribution, lapse::RandomEngi
   std::array<bool, UsableKeys::kMaxAtOnce> is_usable{};
   std::size_t filled = 0;
   std::size_t remote = 0;
-  std::size_t in_vain = 0;  // draws since the last key was chosen
-  std::size_t least = 1;    // to draw at once; more where not all that is drawn is used
+  std::size_t in_vain = 0;  // failed draws since the last key was chosen
+  std::size_t least = 1;    // draws at once; more if some draws are not used
   while (filled < keys.size()) {
     const std::size_t count = std::min(drawn.size(), std::max(least, keys.size() - filled));
     const std::span some(drawn.data(), count);

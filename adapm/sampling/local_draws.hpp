@@ -1,4 +1,4 @@
-// Draws among the keys that are in memory.
+// Draws among the keys in local memory.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,18 @@
 namespace adapm {
 
 // The scheme *local*: draws from the distribution until a key is usable. So each usable key comes with its
-// probability among those that are usable at that moment, and no list of these is needed; a key takes
-// 1 / (their probability) draws. After a limited number of draws in vain the last one is used, or without
-// replacement a key that is new, wherever it is: a *remote draw* unless it is usable. The limit, 256 at
-// first, is halved by each key that is used so, down to 4, and 256 again after others: where nothing is
-// local, a sample soon costs little.
+// probability among the currently usable keys, without a list of these; a key takes 1 / (their probability)
+// draws on average. After `limit` failed draws the last key is used (without replacement: a new key), usable
+// or not; if not, it is a *remote draw*. Each such key halves the limit, from 256 down to 4; any other resets
+// it to 256. So a sample soon costs little if no key is local.
 //
 // Thread safety: none.
 class LocalDraws {
  public:
   void clear() { limit_ = kMaxDraws; }
 
-  // Fills `keys`. `distinct`: what was drawn before and must not come again; null: anything may.
-  // Returns the number of remote draws. Throws as DistinctDraws::draw.
+  // Fills `keys`. `distinct`: keys already drawn, which are not drawn again; null: keys may repeat. Returns
+  // the number of remote draws. Throws what DistinctDraws::draw throws.
   std::size_t draw(const Distribution& distribution, lapse::RandomEngine& random, UsableKeys& usable,
                    DistinctDraws* distinct, std::span<lapse::Key> keys);
 

@@ -15,23 +15,22 @@
 
 namespace adapm {
 
-// What has become of keys that were taken.
+// Counts of a call that took keys.
 struct TakenKeys {
-  std::size_t postponed = 0;  // were not usable when their turn came, and were put behind all others
-  std::size_t remote = 0;     // were drawn by LocalDraws although they are not usable
+  std::size_t postponed = 0;  // not usable in their turn, and moved after all others
+  std::size_t remote = 0;     // drawn by LocalDraws although not usable
 };
 
-// Either lists keys that were drawn beforehand, or draws them when they are taken.
+// Either lists keys that were drawn in advance, or draws keys when they are taken.
 //
-// Listed keys are taken in their order. With `postpone` a key that is not usable in its turn is swapped with
-// a later one of the sample; it is taken when all others have had their turn, wherever it is then. So a
-// sample that is taken as a whole has the keys that were listed, whatever is usable.
+// Listed keys are taken in order. With `postpone`, a key that is not usable in its turn is taken after all
+// others have had their turn, usable or not. So a sample that is taken completely always has the listed keys.
 //
 // Thread safety: one thread at a time. Memory is kept for the next sample.
 class PreparedKeys {
  public:
-  // The next sample: a list, or draws. The list has `size` keys when it is first taken from. Throws
-  // std::bad_alloc.
+  // Begins the next sample: a list, or draws. The list must have `size` keys before keys are taken from it.
+  // Throws std::bad_alloc.
   void begin_list(std::size_t size, bool postpone);
   // Draws the list that was begun.
   void draw_list(const Distribution& distribution, lapse::RandomEngine& random, bool with_replacement);
@@ -40,11 +39,11 @@ class PreparedKeys {
   std::vector<lapse::Key>& list() { return list_; }
   DistinctDraws& distinct() { return distinct_; }
 
-  // No more keys are drawn for this sample: frees what draws without replacement need, which may be an entry
-  // for each key of the distribution.
+  // Ends the draws of this sample. Frees the state of draws without replacement, up to one entry for each key
+  // of the distribution.
   void end_draws() { distinct_.clear(); }
 
-  // So much memory that it is not worth to be kept.
+  // Whether it has too much memory to be kept for reuse.
   bool is_large() const {
     return list_.capacity() > kMaxKeptKeys || distinct_.memory_bytes() > kMaxKeptBytes;
   }
@@ -52,15 +51,15 @@ class PreparedKeys {
   std::size_t size() const { return size_; }
   std::size_t left() const { return size_ - taken_; }
 
-  // At most left() keys.
+  // Takes the next keys into `keys`, at most left() keys.
   TakenKeys take(std::span<lapse::Key> keys, const Distribution& distribution, UsableKeys& usable);
 
  private:
   static constexpr std::size_t kMaxKeptKeys = std::size_t{1} << 14;
-  static constexpr std::size_t kMaxKeptBytes = 32 * kMaxKeptKeys;  // of so many keys that were drawn
+  static constexpr std::size_t kMaxKeptBytes = 32 * kMaxKeptKeys;  // of kMaxKeptKeys drawn keys
 
   void begin(std::size_t size);
-  // Returns how many were postponed.
+  // Returns the number of postponed keys.
   std::size_t take_usable_first(std::span<lapse::Key> keys, UsableKeys& usable);
 
   std::size_t size_ = 0;
@@ -76,7 +75,7 @@ class PreparedKeys {
   bool with_replacement_ = true;
   lapse::RandomEngine random_{0};
   LocalDraws local_;
-  DistinctDraws distinct_;  // also while a list is made
+  DistinctDraws distinct_;  // also used while a list is drawn
 };
 
 }  // namespace adapm

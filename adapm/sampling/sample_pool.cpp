@@ -57,7 +57,7 @@ void SamplePool::next_pass() {
 }
 
 void SamplePool::draw_pool() {
-  // Streams of samples have the numbers below.
+  // Lower numbers are streams of samples.
   constexpr std::uint64_t kFirstStream = std::uint64_t{1} << 63;
   random_ = lapse::RandomEngine(seed_, kFirstStream + pools_++);
   pass_ = 0;
@@ -82,7 +82,7 @@ void SamplePool::cover(Clock start, Clock end, const Announce& announce) {
   if (announced_ && start >= begin_ && end <= end_) return;
   const double all = static_cast<double>(sampling_.pool_uses) * static_cast<double>(keys_.size());
   double until = as_double(first_) + clocks_per_key_ * all + (as_double(end) - as_double(start));
-  // Few announcements, however irregular the clocks are.
+  // Keeps announcements few even if clocks are irregular.
   if (announced_) until = std::max(until, as_double(end_) + (as_double(end_) - as_double(first_)) / 4);
   const Clock announced_end = std::max(end, clock_at(until));
   announce(keys_, start, announced_end);

@@ -27,7 +27,7 @@ SampleStream::NextSample SampleStream::next(const Owner& owner) {
   enter(owner);
   NextSample next{RandomEngine(seed_, samples_++), nullptr};
   if (kept_.empty()) {
-    kept_.reserve(kMaxKept);  // give_back cannot fail then
+    kept_.reserve(kMaxKept);  // so that give_back cannot fail
     next.memory = std::make_unique<PreparedKeys>();
   } else {
     next.memory = std::move(kept_.back());

@@ -1,4 +1,4 @@
-// What a rank keeps of a sampler.
+// The state of a sampler on one rank.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@
 
 namespace adapm {
 
-// The samples of one worker in one phase, one after the other: their random numbers depend on the seed of the
-// sampler, the worker, the phase and their number.
+// The samples of one worker in one phase. Their random numbers depend on the sampler's seed, the worker, the
+// phase and the sample's number.
 //
-// Thread safety: any thread; samples that several threads prepare at the same time are numbered in any order.
+// Thread safety: any thread. Samples that several threads prepare concurrently are numbered in any order.
 class SampleStream {
  public:
   SampleStream(const Distribution& distribution, const Sampling& sampling)
       : sampling_(sampling), pool_(distribution, sampling) {}
 
-  // The phase and the worker among those of all ranks that a sample belongs to.
+  // The phase and the global number of the worker that a sample belongs to.
   struct Owner {
     std::uint64_t phase;
     std::size_t worker;
   };
 
-  // Its random numbers, and memory, that of a sample that has ended where there is some.
+  // The random numbers and the memory of a sample; the memory is reused from an ended sample if possible.
   struct NextSample {
     lapse::RandomEngine random;
     std::unique_ptr<PreparedKeys> memory;
@@ -44,13 +44,13 @@ class SampleStream {
   void take_from_pool(const Owner& owner, std::size_t keys, lapse::Clock start, lapse::Clock end,
                       PreparedKeys& to, const SamplePool::Announce& announce) LAPSE_EXCLUDES(mutex_);
 
-  // A sample has ended.
+  // Gives back the memory of an ended sample.
   void give_back(std::unique_ptr<PreparedKeys> ended) noexcept LAPSE_EXCLUDES(mutex_);
 
  private:
   static constexpr std::size_t kMaxKept = 64;
 
-  // Numbers begin anew with each phase.
+  // Restarts the numbers of samples in a new phase.
   void enter(const Owner& owner) LAPSE_REQUIRES(mutex_);
 
   const Sampling sampling_;
@@ -66,22 +66,22 @@ class SampleStream {
 // Thread safety: any thread.
 class SamplerState {
  public:
-  // Without replacement a pool has at most as many keys as the support of the distribution.
+  // Without replacement, the size of a pool is limited to the distribution's support.
   SamplerState(const lapse::TableHandle& table, Distribution::Shared distribution, const Sampling& sampling);
 
   const lapse::OwnProcess& process() const { return process_; }
   const lapse::TableHandle& table() const { return table_; }
   const Distribution& distribution() const { return *distribution_; }
   const Sampling& sampling() const { return sampling_; }
-  // Keys that one sample can have.
+  // The most keys of one sample.
   std::uint64_t max_keys() const;
 
-  // A sample, and the stream that it is given back to when it has ended.
+  // A sample, and the stream that gets it back after its end.
   struct Prepared {
     SampleStream& stream;
     std::unique_ptr<PreparedKeys> keys;
   };
-  // Prepares a sample of at most max_keys() keys; `announce` is called for the keys that are to be announced.
+  // Prepares a sample of at most max_keys() keys. Calls `announce` for the keys to announce.
   Prepared prepare(const SampleStream::Owner& owner, std::size_t keys, lapse::Clock start, lapse::Clock end,
                    const SamplePool::Announce& announce);
 

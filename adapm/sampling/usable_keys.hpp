@@ -1,4 +1,4 @@
-// Which keys a worker finds in memory at this moment.
+// Which keys a worker can access in local memory.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace adapm {
 
-// The question that sampling asks. Thread safety: the worker's thread.
+// The interface that sampling uses. Thread safety: the worker's thread.
 class UsableKeys {
  public:
   static constexpr std::size_t kMaxAtOnce = 32;
 
   virtual ~UsableKeys() = default;
 
-  // usable[i]: an access to keys[i] would need no message. At most kMaxAtOnce keys.
+  // Sets usable[i] if an access to keys[i] would need no message. At most kMaxAtOnce keys.
   virtual void find(std::span<const lapse::Key> keys, std::span<bool> usable) = 0;
 };
 

@@ -64,7 +64,7 @@ class KeyTrace::TracedTable final : public lapse::RoleWatch {
   }
 
   const std::vector<Key>& keys() const { return keys_; }
-  // The position of a key; that of none is their number.
+  // The index of a key; the number of keys if it is not traced.
   std::size_t index(Key key) const {
     const auto found = std::ranges::lower_bound(keys_, key);
     return found != keys_.end() && *found == key ? static_cast<std::size_t>(found - keys_.begin())

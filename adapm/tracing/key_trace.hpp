@@ -1,4 +1,4 @@
-// Writes down what happens to single keys (paper, figure 15).
+// Traces what happens to single keys (paper, figure 15).
 #pragma once
 
 #include <array>
@@ -21,31 +21,31 @@
 
 namespace adapm {
 
-// What it means that a key's role in a domain has changed: "copy_set_up", "key_left". Pure.
+// The name of a change of a key's role in a domain, e.g. "copy_set_up", "key_left".
 std::string_view role_change_name(lapse::Role before, lapse::Role after);
 
-// One file for each rank, of JSON lines, which docs/adaptive-management.md describes: wants and roles of keys
-// that the rank serves, and the accesses of its workers, added up over a round.
+// Writes one file of JSON lines on each rank, described in docs/adaptive-management.md: wants and roles of
+// the keys that the rank serves, and accesses of its workers, summed over a round.
 //
-// Thread safety: accessed by any thread; wanted, round_ended and changes of roles by the holder of the
-// progress lock; everything else while no engine runs.
+// Thread safety: accessed: any thread. wanted, round_ended and changes of roles: the holder of the progress
+// lock. Everything else: while no engine runs.
 class KeyTrace final : public lapse::KeyObserver {
  public:
-  // Keys by the names of their tables. Writes to the file `path`, to which the rank is appended. Throws
-  // ConfigurationError where the file cannot be made.
+  // `keys`: by the names of their tables. Writes to the file "<path>.<rank>". Throws ConfigurationError if
+  // the file cannot be created.
   KeyTrace(std::map<std::string, std::vector<lapse::Key>> keys, const std::string& path, lapse::Rank rank);
   ~KeyTrace();
   KeyTrace(const KeyTrace&) = delete;
   KeyTrace& operator=(const KeyTrace&) = delete;
 
-  // Times are counted from now on.
+  // Sets the zero of times in the trace.
   void start() { start_ = Clock::now(); }
-  // The object outlives the table's engine. Throws ConfigurationError where the table cannot have a key that
-  // is to be traced.
+  // The object must outlive the table's engine. Throws ConfigurationError if the table cannot have a key to
+  // trace.
   void add_table(const lapse::TableHandle& table);
-  // Writes what is not in the file yet. False where that has failed once.
+  // Writes pending lines to the file. Returns false if any write has failed.
   bool flush();
-  // Names of tables that were to be traced, and were not added.
+  // Names of tables to trace that were not added.
   std::vector<std::string> unknown_tables() const;
 
   void wanted(lapse::TableId table, std::span<const lapse::Key> keys, bool on) override
@@ -60,13 +60,13 @@ class KeyTrace final : public lapse::KeyObserver {
   using Counts = std::array<std::atomic<std::uint64_t>, 3>;
   class TracedTable;
 
-  // Null where none of its keys is traced.
+  // Null if none of its keys is traced.
   TracedTable* find(lapse::TableId table) const {
     return table.index() < tables_.size() ? tables_[table.index()].get() : nullptr;
   }
-  // A line about a key; `rest`: what follows its event.
+  // Appends a line about a key. `rest`: the text after its event.
   void write(const TracedTable& table, lapse::Key key, std::string_view event, std::string_view rest = "");
-  // The accesses since the last time.
+  // Appends the accesses since the last call.
   void write_accesses();
   void write_file();
 
@@ -77,7 +77,7 @@ class KeyTrace final : public lapse::KeyObserver {
   std::vector<std::unique_ptr<TracedTable>> tables_;  // by id
   // guarded by the progress lock
   std::FILE* file_;
-  std::string lines_;  // that are not in the file yet
+  std::string lines_;  // not in the file yet
   bool failed_ = false;
 };
 

@@ -18,7 +18,7 @@ namespace {
       "option trace_keys cannot be '{}', because of '{}': expected table:key,key;table:key", text, part));
 }
 
-// Calls f(part) for what stands between separators.
+// Calls f(part) for each part between separators.
 template <class F>
 void for_each_part(std::string_view text, char separator, F&& f) {
   for (;;) {

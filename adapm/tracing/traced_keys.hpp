@@ -1,4 +1,4 @@
-// Which keys the option trace_keys names.
+// Parses the option trace_keys.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace adapm {
 
-// Keys by the names of their tables, each once and in order. `text`: "factors:5,7;biases:0"; the name of a
-// table ends at the last colon. Throws ConfigurationError for any other text.
+// Returns keys by the names of their tables, sorted and distinct. `text`: "factors:5,7;biases:0"; the name of
+// a table ends at the last colon. Throws ConfigurationError for malformed text.
 std::map<std::string, std::vector<lapse::Key>> traced_keys(std::string_view text);
 
 }  // namespace adapm

@@ -13,7 +13,7 @@ COPIES = ("replica", "upgrading")
 
 
 def read(paths):
-    """The events of all files, in the order of their times."""
+    """The events of all files, sorted by time."""
     events = []
     for path in paths:
         with open(path, encoding="utf-8") as lines:
@@ -30,7 +30,7 @@ def symbol(roles, wanted):
 
 
 class Domain:
-    """What one domain has of one key, column by column."""
+    """The states of one key in one domain, column by column."""
 
     def __init__(self, columns):
         self.line = []
@@ -50,7 +50,7 @@ class Domain:
 
     def take(self, event):
         kind = event["event"]
-        # What has been in a column is shown, however short it was.
+        # A column shows every state that occurred in it, however short.
         self.roles.add(self.role)
         self.wanted = self.wanted or self.wants
         if kind == "start":
@@ -72,7 +72,7 @@ def draw(events, columns, out):
     begin = min(event["time"] for event in events)
     width = max(event["time"] for event in events) - begin or 1.0
     keys = defaultdict(dict)
-    # Every domain has a line, also one where nothing happened to the key.
+    # Every domain has a line, also one without events of the key.
     numbers = sorted({event["domain"] for event in events})
     for event in events:
         domains = keys[event["table"], event["key"]]
@@ -94,7 +94,7 @@ def draw(events, columns, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+", help="what the ranks have written: <trace_file>.<rank>")
+    parser.add_argument("files", nargs="+", help="the files of the ranks: <trace_file>.<rank>")
     parser.add_argument("--columns", type=int, default=72, help="width of a picture (72)")
     arguments = parser.parse_args()
     events = read(arguments.files)

@@ -1,4 +1,4 @@
-// Files of arrays, into which tables are converted.
+// Array files, to which tables are converted.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +19,31 @@ constexpr std::size_t element_bytes(ArrayElement element) {
 }
 
 struct ArrayDescription {
-  std::string name;  // in files of several arrays; else the path of its file
+  std::string name;  // in a file of several arrays; else the path of its file
   ArrayElement element = ArrayElement::float32;
   std::uint64_t rows = 0;
-  std::optional<std::uint64_t> columns;  // none: one dimension
+  std::optional<std::uint64_t> columns;  // nullopt: one dimension
 
   std::uint64_t row_bytes() const { return columns.value_or(1) * element_bytes(element); }
   std::uint64_t bytes() const { return rows * row_bytes(); }
 };
 
-// Takes arrays row by row, in bounded memory. Files appear under their names when close has succeeded; until
-// then they are called <path>.tmp, which the destructor removes. Every call may throw FileError. Used by one
-// thread.
+// Writes arrays row by row, in bounded memory. A file has the name <path>.tmp until close succeeds; otherwise
+// the destructor removes it. Every call may throw FileError. Used by one thread.
 class ArrayFile {
  public:
   virtual ~ArrayFile() = default;
-  // The next row of the array, of its row_bytes().
+  // Appends the next row of the array, with row_bytes() bytes.
   virtual void append(std::size_t array, std::span<const std::byte> row) = 0;
-  // Every array has all its rows.
+  // Requires that every array has all its rows.
   virtual void close() = 0;
 };
 
 enum class ArrayFormat : std::uint8_t { npy, safetensors, hdf5 };
-// By the ending of the path: .npy, .safetensors, .h5 or .hdf5; nothing for others.
+// By the extension of the path: .npy, .safetensors, .h5 or .hdf5; nullopt for others.
 std::optional<ArrayFormat> array_format(std::string_view path);
 
-// Throws UsageError for HDF5 where the program was built without it.
+// Throws UsageError for HDF5 if the program was built without it.
 std::unique_ptr<ArrayFile> make_array_file(ArrayFormat format, const std::string& path,
                                            std::vector<ArrayDescription> arrays);
 

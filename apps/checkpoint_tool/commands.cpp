@@ -14,7 +14,7 @@ namespace lapse::apps {
 
 namespace {
 
-// The newest in the end.
+// The newest last.
 std::vector<std::uint64_t> steps_by_age(const CheckpointFolder& folder) {
   std::vector<std::uint64_t> steps;
   for (const CheckpointFolder::Saved& one : folder.saved()) steps.push_back(one.at.step);

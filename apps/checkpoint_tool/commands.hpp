@@ -1,4 +1,4 @@
-// What the program lapse-checkpoint does with a folder of checkpoints.
+// The commands of the program lapse-checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace lapse::apps {
 
-// The manifest of the step or, without one, of the newest. Throws CheckpointError.
+// The manifest of the step, by default the newest. Throws CheckpointError.
 Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
-// Each command prints to standard output. Throws CheckpointError.
+// Each command prints to standard output and may throw CheckpointError.
 
-// A line for each checkpoint; false where a manifest cannot be read.
+// Prints a line for each checkpoint. Returns false if a manifest cannot be read.
 bool list_checkpoints(const CheckpointFolder& folder);
-// Reads every byte of one checkpoint, or of all, and prints which are whole; false where one is not.
+// Reads every byte of one checkpoint, or of all, and prints which are complete. Returns false if one is not.
 bool verify_checkpoints(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
-// What a checkpoint consists of.
+// Prints the content of a checkpoint.
 void show_checkpoint(const CheckpointFolder& folder, const Manifest& manifest);
 
 struct ExtractRequest {
-  std::string table;  // may be empty where there is one
+  std::string table;  // may be empty if there is only one
   KeyInterval keys;
-  bool state = false;  // of the update rule, too
+  bool state = false;  // also the update rule's state
 };
-// A line for each key: key, tab, elements of the value; with states a further tab and these elements. Rising
-// keys. Reads only blocks that may have one of the keys.
+// Prints a line for each key, in ascending order: key, tab, elements of the value; with state another tab and
+// its elements. Reads only blocks that may have one of the keys.
 void extract_keys(const CheckpointFolder& folder, const Manifest& manifest, const ExtractRequest& request);
 
 }  // namespace lapse::apps

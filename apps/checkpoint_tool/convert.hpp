@@ -1,4 +1,4 @@
-// Conversion of checkpoints to arrays of other programs, and of arrays to checkpoints.
+// Converts checkpoints to arrays of other programs, and arrays to checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 namespace lapse::apps {
 
 struct ToArrays {
-  std::vector<std::string> tables;  // none: all
+  std::vector<std::string> tables;  // empty: all
   ArrayFormat format = ArrayFormat::npy;
   std::string output;
   std::string keys;        // .npy: file for the keys of a sparse table
   std::string state;       // .npy: file for the state; may be empty
   bool with_state = true;  // other formats
-  bool force = false;      // replaces files
+  bool force = false;      // replaces existing files
 };
-// Rows in rising order of keys. Throws CheckpointError, FileError for a file that cannot be written or is
-// there already, and UsageError for what a format cannot express.
+// Writes rows in ascending order of keys. Throws CheckpointError; FileError for a file that cannot be written
+// or exists already; UsageError for data that the format cannot express.
 void convert_to_arrays(const CheckpointFolder& folder, const Manifest& manifest, const ToArrays& request);
 
 struct FromArrays {
@@ -32,7 +32,7 @@ struct FromArrays {
   std::uint64_t step = 0;
   bool force = false;  // replaces a checkpoint of this step
 };
-// A checkpoint of one table. Throws CheckpointError, and FileError for what is wrong with the arrays.
+// Writes a checkpoint of one table. Throws CheckpointError, and FileError for errors in the arrays.
 void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& request);
 
 }  // namespace lapse::apps

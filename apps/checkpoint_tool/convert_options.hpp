@@ -29,7 +29,7 @@ struct ConvertOptions {
 // Adds the command; `options` must outlive the parser.
 void add_convert(CLI::App& app, ConvertOptions& options);
 
-// From a folder of checkpoints to a file of arrays, or from a .npy file to a folder. Throws CheckpointError,
+// Converts a folder of checkpoints to an array file, or a .npy file to a folder. Throws CheckpointError,
 // FileError, and UsageError for options that do not apply.
 void run_convert(const ConvertOptions& options);
 

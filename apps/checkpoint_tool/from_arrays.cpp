@@ -33,7 +33,7 @@ void require_rows(const io::NpyInput& array, std::size_t rows, const std::string
                   fmt::format("has {} rows, expected {} as {} has", array.shape()[0], rows, values_file));
 }
 
-// Keys of a sparse table, row by row.
+// Reads the keys of a sparse table, row by row.
 class KeyColumn {
  public:
   KeyColumn(const std::string& path, std::size_t rows, const std::string& values_file) : input_(path) {
@@ -145,7 +145,7 @@ void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& reque
     folder.discard(request.step, {file});
     throw;
   }
-  folder.remove_left_overs(request.step, header.checkpoint);  // of the one that was replaced
+  folder.remove_left_overs(request.step, header.checkpoint);  // of the replaced checkpoint
 }
 
 }  // namespace lapse::apps

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRowsBytes = std::size_t{1} << 20;
 
-// An object of the library, closed in the end.
+// An object of the library; the destructor closes it.
 class Handle {
  public:
   Handle() = default;
@@ -38,7 +38,7 @@ class Handle {
   herr_t (*closer_)(hid_t) = nullptr;
 };
 
-// What the library says about its last error.
+// The library's message about its last error.
 std::string reason() {
   std::string text;
   const auto take = [](unsigned number, const H5E_error2_t* error, void* target) -> herr_t {
@@ -106,8 +106,8 @@ class Hdf5File final : public ArrayFile {
   struct Array {
     ArrayDescription description;
     Handle data;
-    std::uint64_t row = 0;        // that is written next
-    std::vector<std::byte> rows;  // that are written together
+    std::uint64_t row = 0;        // the next row to write
+    std::vector<std::byte> rows;  // rows that are written together
   };
 
   void require(bool condition, const char* problem) const {

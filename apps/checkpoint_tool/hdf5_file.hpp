@@ -1,4 +1,4 @@
-// Arrays as a file of HDF5: hdf5_file.cpp where the library is there when the program is built, else
+// Arrays as an HDF5 file: hdf5_file.cpp if the library is found when the program is built, else
 // hdf5_file_missing.cpp.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace lapse::apps {
 
-// A data set for each array; a slash in its name begins a group. Throws UsageError where there is no library.
+// Writes a data set for each array; a slash in its name begins a group. Throws UsageError without the
+// library.
 std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path,
                                           const std::vector<ArrayDescription>& arrays);
 

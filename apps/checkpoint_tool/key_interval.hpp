@@ -1,4 +1,4 @@
-// A range of keys, as the command line gives it.
+// A range of keys on the command line.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct KeyInterval {
   std::uint64_t last = UINT64_MAX;
 };
 
-// "5", "5-9", "5-" or "-9"; nothing for other texts.
+// Parses "5", "5-9", "5-" or "-9"; nullopt for other texts.
 std::optional<KeyInterval> key_interval(std::string_view text);
 
 }  // namespace lapse::apps

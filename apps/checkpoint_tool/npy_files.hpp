@@ -1,4 +1,4 @@
-// Arrays as .npy files of NumPy.
+// Arrays as NumPy .npy files.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lapse::apps {
 
-// A file for each array, which is called as its path.
+// Writes one file per array; the array's name is the path.
 class NpyFiles final : public ArrayFile {
  public:
   explicit NpyFiles(const std::vector<ArrayDescription>& arrays);

@@ -52,7 +52,7 @@ SafetensorsFile::SafetensorsFile(std::string path)
 SafetensorsFile::SafetensorsFile(std::string path, std::vector<ArrayDescription> arrays)
     : SafetensorsFile(std::move(path)) {
   arrays_.resize(arrays.size());
-  // Arrays of 8-byte elements come first: then all are aligned.
+  // Arrays of 8-byte elements come first, so that all are aligned.
   std::vector<std::size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),

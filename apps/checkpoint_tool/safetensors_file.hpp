@@ -1,4 +1,4 @@
-// Arrays as a file of safetensors.
+// Arrays as a safetensors file.
 //
 //   bytes 0-7   length of the header that follows, little-endian
 //   then        the header, JSON: {"name": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...},
@@ -25,9 +25,9 @@ class SafetensorsFile final : public ArrayFile {
   void close() override;
 
  private:
-  // Rows that are written together.
+  // Buffers rows that are written together.
   struct Array {
-    std::uint64_t offset = 0;  // in the file, of what is written next
+    std::uint64_t offset = 0;  // position of the next write in the file
     std::vector<std::byte> rows;
   };
 

@@ -11,12 +11,12 @@ namespace lapse::apps {
 
 namespace {
 
-// For a heap with the smallest key first.
+// Orders a heap with the smallest key first.
 constexpr auto kLater = [](const auto* a, const auto* b) { return a->key() > b->key(); };
 
 }  // namespace
 
-// Reads the entries of one shard in rising order of keys, one block at a time.
+// Reads the entries of one shard in ascending order of keys, one block at a time.
 class TableRows::Shard {
  public:
   Shard(const CheckpointFolder& folder, const Manifest& manifest, const ShardRecord& record, KeyInterval keys)
@@ -33,7 +33,7 @@ class TableRows::Shard {
   }
 
  private:
-  // Goes on to the next entry of the interval, this one included.
+  // Skips to the first entry in the interval, starting at the current one.
   void find() {
     for (;;) {
       while (block_ && entry_ < block_->size() && key() < keys_.first) ++entry_;
@@ -54,7 +54,7 @@ class TableRows::Shard {
   KeyInterval keys_;
   std::optional<ShardBlock> block_;
   std::size_t entry_ = 0;
-  std::size_t next_ = 0;  // block
+  std::size_t next_ = 0;  // next block
 };
 
 const TableRecord& chosen_table(const CheckpointFolder& folder, const Manifest& manifest,

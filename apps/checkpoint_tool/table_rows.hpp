@@ -1,4 +1,4 @@
-// The keys of a table in a checkpoint, with what is stored of them.
+// Reads the keys of a table in a checkpoint, with their values and states.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace lapse::apps {
 
-// The table of this name or, for an empty name, the only one. Throws CheckpointError.
+// The table with this name; for an empty name, the only table. Throws CheckpointError.
 const TableRecord& chosen_table(const CheckpointFolder& folder, const Manifest& manifest,
                                 const std::string& name);
 
-// Goes through the keys of an interval in rising order. Reads only blocks that may have one of the keys, and
-// stores one block of each shard. Every call may throw CheckpointError. Used by one thread.
+// Iterates over the keys of an interval in ascending order. Reads only blocks that may have one of the keys,
+// and keeps one block of each shard in memory. Every call may throw CheckpointError. Used by one thread.
 class TableRows {
  public:
   TableRows(const CheckpointFolder& folder, const Manifest& manifest, const TableRecord& table,
@@ -25,7 +25,7 @@ class TableRows {
   TableRows& operator=(const TableRows&) = delete;
 
   bool at_end() const { return queue_.empty(); }
-  // Its bytes are valid until the next call of advance.
+  // The current entry; its bytes are valid until the next advance.
   ShardEntry entry() const;
   void advance();
 

@@ -28,7 +28,7 @@ ArrayElement array_element(CheckpointElement element) {
   return ArrayElement::int64;
 }
 
-// A table, and the positions of its arrays among all.
+// A table, and the indices of its arrays.
 struct Plan {
   const TableRecord* table;
   std::size_t values;
@@ -88,7 +88,7 @@ class Planner {
   const ToArrays& request_;
 };
 
-// Also where a path is written in two ways.
+// Also recognises a path written in two ways.
 bool is_one_file(const std::string& one, const std::string& other) {
   std::error_code error;
   const auto normal = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, error); };
@@ -104,7 +104,7 @@ void require_new(const std::string& path) {
 void copy_rows(const CheckpointFolder& folder, const Manifest& manifest, const Plan& plan, ArrayFile& file) {
   const TableRecord& table = *plan.table;
   std::uint64_t row = 0;
-  std::uint64_t next_key = 0;  // of a dense table; in a sparse one the smallest that may come
+  std::uint64_t next_key = 0;  // of a dense table; in a sparse table the smallest possible key
   for (TableRows rows(folder, manifest, table); !rows.at_end(); rows.advance()) {
     const ShardEntry entry = rows.entry();
     if (table.sparse ? row != 0 && entry.key < next_key : entry.key != next_key) {

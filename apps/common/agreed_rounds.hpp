@@ -1,4 +1,4 @@
-// Batches of many workers, each for itself or in rounds of one order.
+// Loops over batches of many workers, independent or in deterministic rounds.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 
 namespace lapse::apps {
 
-// Asked before each batch: whether the worker is to return, after so many batches of this call.
+// Called before each batch: whether the worker is to return, after `batches` batches of this call.
 using ShallLeave = std::function<bool(std::uint64_t batches)>;
 
-// A loop over the batches of a worker, which ends with them, or before when the worker is to leave.
+// A loop over the batches of a worker. It ends after the last batch, or when the worker is to leave.
 //
-// Where it is agreed, all workers take their batches in rounds: all read, then each computes, then they write
-// one after the other, by their numbers, and leave before the same round. So the values after each round
-// are the same in every run, bit for bit, also when another run has done the rounds before. A worker
-// without a batch takes part. Costs as many barriers of all workers as there are workers, and two more.
+// If `agreed`, all workers process batches in rounds: all read, each computes, then they write one after the
+// other, by worker number; they leave before the same round. So the values after each round are the same in
+// every run, bit for bit, also after a resume. A worker without a batch takes part. A round costs one barrier
+// of all workers per worker, and two more.
 class AgreedRounds {
  public:
-  // Where it is agreed: every worker makes one.
+  // If `agreed`, every worker must make one.
   AgreedRounds(Worker& worker, bool agreed) : worker_(worker), agreed_(agreed) {}
 
-  // Whether there is a round; `has_batch`: whether this worker has a batch for it.
+  // Whether there is another round. `has_batch`: whether this worker has a batch for it.
   bool next(bool has_batch, const ShallLeave& shall_leave) {
     const bool leaves = shall_leave && shall_leave(rounds_++);
     if (!agreed_) return has_batch && !leaves;
@@ -32,7 +32,7 @@ class AgreedRounds {
     worker_.all_reduce(any, Reduce::max);
     return any[0] == 0 && any[1] == 1;
   }
-  // Between reading and writing.
+  // Called between reading and writing.
   void all_have_read() {
     if (agreed_) worker_.barrier();
   }

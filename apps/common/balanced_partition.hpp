@@ -8,16 +8,16 @@
 
 namespace lapse::apps {
 
-// Assigns every id (a row, a column, a relation) to one part, so that the parts have about equally much work:
-// the largest ids first, each to the part that has least so far (longest processing time first; no part
-// exceeds the mean by more than the largest id). Ids without work are dealt out in turn. The same counts give
-// the same parts everywhere. Immutable.
+// Assigns every id (a row, a column, a relation) to one part, so that parts have about equal work: the
+// largest ids first, each to the part with the least work so far (longest processing time first; no part
+// exceeds the mean by more than the largest id). Ids without work are assigned round-robin. Deterministic.
+// Immutable.
 class BalancedPartition {
  public:
-  // counts[id]: work of the id. parts >= 1; there may be more parts than ids.
+  // counts[id]: the work of the id. Requires parts >= 1; parts may exceed the number of ids.
   BalancedPartition(std::span<const std::uint32_t> counts, std::size_t parts);
-  // Work in proportion to the parts' capacities; a part with capacity 0 gets none. At least one capacity is
-  // positive.
+  // Work proportional to the parts' capacities; a part with capacity 0 gets none. Requires a positive
+  // capacity.
   BalancedPartition(std::span<const std::uint32_t> counts, std::span<const std::uint32_t> capacities);
 
   std::size_t parts() const { return ids_with_work_.size(); }

@@ -15,7 +15,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Calls f with each part between commas.
+// Calls f for each part between commas.
 template <class F>
 void for_each_part(std::string_view text, F&& f) {
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -36,7 +36,7 @@ std::chrono::seconds seconds_of(std::uint64_t number, std::uint64_t unit, std::s
   return std::chrono::seconds(number * unit);
 }
 
-// For an option of CLI11: what parse throws becomes an error of the option.
+// A CLI11 option whose errors are the exceptions of parse.
 template <class F>
 void parse_option(const char* option, F&& parse) {
   try {

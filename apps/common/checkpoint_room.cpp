@@ -23,7 +23,7 @@ namespace lapse::apps {
 
 namespace {
 
-// A file that is removed at the end.
+// A file that the destructor removes.
 class ProbeFile {
  public:
   ProbeFile(const std::string& folder, Rank rank)
@@ -45,7 +45,7 @@ std::vector<std::string> folders_of(const CheckpointOptions& options) {
   return folders;
 }
 
-// Of the keys that this rank serves: keys, values and states.
+// The bytes of keys, values and states that this rank serves.
 std::uint64_t bytes_of(const TableHandle& table) {
   std::uint64_t bytes = 0;
   table.state().store().for_each_own(
@@ -53,7 +53,7 @@ std::uint64_t bytes_of(const TableHandle& table) {
   return bytes;
 }
 
-// Nothing where the file system does not say.
+// Returns nullopt if the file system does not report it.
 std::optional<std::uint64_t> room_in(const std::string& folder) {
   struct statvfs disk {};
   if (::statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0) return std::nullopt;
@@ -68,7 +68,7 @@ void require_room_for(const std::string& folder, std::uint64_t bytes) {
       fmt::format("has room for {} bytes, and a checkpoint of this training has {}", *room, bytes));
 }
 
-// Behind those that are there, one is written beside `keep`.
+// A new checkpoint is written while `keep` others exist.
 void warn_of_little_room(const CheckpointOptions& options, std::uint64_t bytes) {
   const std::optional<std::uint64_t> room = room_in(options.folder);
   if (!room || bytes == 0 || !options.keep) return;
@@ -103,11 +103,11 @@ void require_room(ParameterServer& server, const CheckpointOptions& options,
   });
   const std::uint64_t all = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
   const std::uint64_t own = bytes.at(server.rank().index());
-  // Before any rank reserves some: what is free then does not count twice.
+  // Done before any rank reserves bytes, so that free space is not counted twice.
   agreement.run([&] {
     if (server.rank() == Rank(0)) require_room_for(options.folder, all);
   });
-  // They stay until every rank has reserved its bytes.
+  // Keep them until every rank has reserved its bytes.
   std::vector<std::unique_ptr<ProbeFile>> probes;
   agreement.run([&] {
     for (const std::string& folder : folders_of(options)) {

@@ -1,4 +1,4 @@
-// What would keep a job from saving its checkpoints, noticed before it trains.
+// Checks before a training that its checkpoints can be saved.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace lapse::apps {
 
-// Collective. Makes the folders of the options, and creates and removes a file in them on every rank. Throws
-// CheckpointError, on every rank the same, where a rank cannot do that.
+// Collective. Creates the folders of the options, and creates and removes a file in them on every rank.
+// Throws the same CheckpointError on every rank if a rank cannot.
 void require_writable(ParameterServer& server, const CheckpointOptions& options);
 
-// Collective. Reserves the bytes of one checkpoint of the tables in the folders of the options, all ranks
-// theirs at once, and gives them back. Throws CheckpointError where there is no room; warns where there is
-// none for as many as are kept beside the one that is written.
+// Collective. Reserves the bytes of one checkpoint of the tables in the folders of the options, on all ranks
+// at once, and frees them. Throws CheckpointError if there is not enough space. Warns if there is not enough
+// for all kept checkpoints and the one being written.
 void require_room(ParameterServer& server, const CheckpointOptions& options,
                   std::span<const TableHandle> tables);
 

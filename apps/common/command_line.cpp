@@ -10,7 +10,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Prints why the program ends, where it is known.
+// Prints the reason why the program ends, if this rank has it.
 int exit_status(const CLI::App& app, const CLI::ParseError* reason, bool reports) {
   if (reason == nullptr) return EXIT_FAILURE;  // Another rank has the reason.
   return reports ? app.exit(*reason) : reason->get_exit_code();

@@ -1,4 +1,4 @@
-// Command lines of programs that run on many ranks.
+// Command lines of programs with many ranks.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@ class App;
 
 namespace lapse::apps {
 
-// Collective over all ranks of the session, whose arguments may differ. When the program is to end (an error
-// on some rank, or help was asked for), returns its exit status on every rank; the lowest rank that has a
-// reason prints the message for the user.
+// Collective over all ranks of the session; their arguments may differ. If the program is to end (an error on
+// some rank, or --help), returns its exit status on every rank, and the lowest rank with a reason prints the
+// message.
 std::optional<int> parse_command_line(CLI::App& app, int argument_count, char** arguments,
                                       const MpiSession& session);
 

@@ -18,14 +18,14 @@ namespace lapse::apps {
 
 namespace {
 
-// Reads the lines one by one, and tries each value on its option, so that every error has file and line.
+// Reads line by line, and checks each value with its option, so that every error has file and line.
 class OptionLines : public CLI::ConfigINI {
  public:
   explicit OptionLines(CLI::App& app) : app_(app) {}
 
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
     std::vector<CLI::ConfigItem> settings;
-    std::map<std::string, std::size_t> lines;  // of the names
+    std::map<std::string, std::size_t> lines;  // line of each name
     std::size_t number = 0;
     for (std::string text; std::getline(input, text);) {
       std::string_view line = text;
@@ -64,7 +64,7 @@ class OptionLines : public CLI::ConfigINI {
     const auto [other, is_new] = lines.emplace(item.name, number);
     if (!is_new && option->get_expected_max() <= 1)
       refuse(fmt::format("{} is set in line {} already", item.name, other->second));
-    if (option->empty()) {  // Else the command line has it, which wins.
+    if (option->empty()) {  // Otherwise the command line has it, and overrides the file.
       try {
         try_value(*option, item);
       } catch (const CLI::ParseError& error) {
@@ -79,7 +79,7 @@ class OptionLines : public CLI::ConfigINI {
     }
   }
 
-  // Throws what the option would throw.
+  // Throws what the option throws.
   void try_value(CLI::Option& option, const CLI::ConfigItem& item) const {
     if (option.get_expected_min() == 0) {
       option.add_result(option.get_flag_value(item.name, to_flag(item)));

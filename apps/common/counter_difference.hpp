@@ -1,11 +1,12 @@
-// What was counted between two moments.
+// Counters of an interval.
 #pragma once
 
 #include "lapse/core/statistics/counters.hpp"
 
 namespace lapse::apps {
 
-// Field by field, for TableCounters and RankCounters; of maxima, which have no difference, the later one.
+// Subtracts field by field, for TableCounters and RankCounters. Maxima have no difference: keeps the later
+// one.
 template <class Counters>
 Counters counter_difference(const Counters& later, const Counters& earlier) {
   Counters difference = later;

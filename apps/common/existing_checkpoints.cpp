@@ -11,7 +11,7 @@ namespace lapse::apps {
 
 namespace {
 
-// By one rank: rank 0 looks into the folder of all ranks, every rank into that of its host.
+// Rank 0 checks the common folder; every rank checks the folder of its host.
 struct SeenCheckpoints {
   bool in_folder = false;
   bool in_local = false;

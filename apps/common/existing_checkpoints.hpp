@@ -1,4 +1,4 @@
-// What checkpoints there are before a training begins.
+// Finds checkpoints that exist before a training begins.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace lapse::apps {
 
 // Equal on all ranks.
 struct ExistingCheckpoints {
-  std::string folder;               // that has some of this run, also damaged ones; empty: none
-  std::vector<std::string> others;  // texts about those of other runs, in local folders
+  std::string folder;               // with checkpoints of this run, also damaged ones; empty: none
+  std::vector<std::string> others;  // messages about those of other runs, in local folders
 };
 
-// Collective. Throws CheckpointError, on every rank, where a local folder has checkpoints of another run that
-// may be in no other folder: the one of all ranks is not theirs, and they would be replaced.
+// Collective. Throws CheckpointError on every rank if a local folder has checkpoints of another run that may
+// exist in no other folder: the run's common folder is a different one, and they would be replaced.
 ExistingCheckpoints existing_checkpoints(ParameterServer& server, const CheckpointOptions& options);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// The open files that a process was started with.
+// File descriptors that a process was started with.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace lapse::apps {
 
-// MPI opens files and connections of its own. Their numbers can be named like those of the caller
-// (/dev/fd/11): reading one takes what another process sends to MPI, or never ends.
+// MPI opens files and connections of its own. A path such as /dev/fd/11 could name one of them; reading it
+// would steal MPI's messages, or never end.
 class GivenDescriptors {
  public:
-  // What is open now: before MPI is initialised.
+  // Records the open descriptors. Call it before MPI is initialised.
   GivenDescriptors();
 
-  // Throws FileError when a path names an open file of this process by its number, and the process was not
-  // started with it. `ranks`: with more than one, the error says what launchers do.
+  // Throws FileError if a path names a descriptor of this process that it was not started with. `ranks`: if
+  // more than one, the error explains what launchers do.
   void check(const std::vector<std::string>& paths, std::int32_t ranks) const;
 
  private:

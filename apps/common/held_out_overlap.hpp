@@ -1,4 +1,4 @@
-// Data for tests that are training data, too.
+// Warns if held-out data are also training data.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,12 @@
 
 namespace lapse::apps {
 
-// "22 of 22 triples are training triples, too: …", where so many were looked at; empty where they are fewer
-// than half.
+// "22 of 22 triples are training triples, too: …"; empty if fewer than half of those checked were found.
 std::string overlap_text(std::size_t found, std::size_t looked_at, std::size_t held_out,
                          std::string_view noun);
 
-// A warning where half of the elements that are held out, or more, are training data; else empty. Elements
-// are equal where `key_of` gives equal tuples. Looks at some thousands of those that are held out, and at all
-// training data.
+// A warning if half or more of the held-out elements are training data; else empty. Elements are equal if
+// `key_of` gives equal tuples. Checks a few thousand held-out elements against all training data.
 template <class T, class KeyOf>
 std::string overlap_warning(const std::vector<T>& held_out, const std::vector<T>& train,
                             std::string_view noun, KeyOf key_of) {
@@ -29,7 +27,7 @@ std::string overlap_warning(const std::vector<T>& held_out, const std::vector<T>
   for (std::size_t i = 0; i < looked_at; ++i)
     keys.push_back(key_of(held_out[held_out.size() / looked_at * i]));
   std::ranges::sort(keys);
-  // Most training data end here: a place for each first part of a key, and some to spare.
+  // A filter that excludes most training data.
   std::bitset<std::size_t{1} << 16> firsts;
   const auto bit = [&](const Key& key) {
     return (std::get<0>(key) * 0x9e37U + std::get<1>(key) * 0x85ebU) % firsts.size();

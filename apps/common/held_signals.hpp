@@ -1,13 +1,13 @@
-// Signals that come before a program knows what they are to do.
+// Signals that arrive before a program can handle them.
 #pragma once
 
 namespace lapse::apps {
 
-// SIGUSR1 and SIGUSR2, which launchers send when a job is to stop, wait from now on until release_signals():
-// they would end a program that is still starting. To be called before other threads are started; all threads
-// that are started in between never take these signals themselves.
+// Blocks SIGUSR1 and SIGUSR2, which launchers send when a job is to stop, until release_signals(): they would
+// kill a program that is still starting. Call it before other threads start; threads started in between never
+// receive these signals.
 void hold_signals();
-// By the main thread: what waits comes now.
+// Called by the main thread. Delivers pending signals.
 void release_signals();
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// The different keys of a batch.
+// The distinct keys of a batch.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lapse::apps {
 
-// Gives each key that occurs in a batch one slot, in order of first appearance, so that it is pulled and
-// pushed once however often it occurs. 12 bytes per key of the table. Belongs to one worker.
+// Gives each distinct key of a batch one slot, in order of first appearance, so that it is pulled and pushed
+// once. Takes 12 bytes per key of the table. Belongs to one worker.
 class KeySlots {
  public:
   // For the keys 0 to keys - 1.
@@ -17,7 +17,7 @@ class KeySlots {
 
   // Forgets all keys.
   void start_batch() { ++batches_; }
-  // The slot of the key in the batch: its index in `keys`, to which a new key is added.
+  // The slot of the key in the batch: its index in `keys`. Appends a new key.
   std::uint32_t slot(Key key, std::vector<Key>& keys) {
     if (last_batch_[key.index()] != batches_) {
       last_batch_[key.index()] = batches_;
@@ -29,7 +29,7 @@ class KeySlots {
 
  private:
   std::uint64_t batches_ = 1;
-  std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
+  std::vector<std::uint64_t> last_batch_;  // by key: the last batch with it
   std::vector<std::uint32_t> slot_;        // by key: its slot in that batch
 };
 

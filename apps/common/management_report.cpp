@@ -15,7 +15,7 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Without a read whose staleness was found out, copies have none.
+// Without a sampled read, replicas have no staleness.
 void add_staleness(Summary& summary, const TableCounters& accesses) {
   const bool none = accesses.read_samples == 0;
   const double age = none ? kNone : ratio(accesses.stale_nanoseconds, accesses.read_samples) * 1e-9;

@@ -1,4 +1,4 @@
-// What the management of keys did in a training.
+// Results about the management of keys in a training.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace lapse::apps {
 
-// Adds the technique, where keys were accessed, what copies there were and how old, how far ahead intents
-// were acted on and how many too late. `total`: of the epochs; `statistics`: since the manager was made, of
-// which the intents are taken.
+// Adds the technique, where keys were accessed, the number and age of replicas, and how early or late intents
+// were acted on. `total`: of the epochs. `statistics`: since the manager was created; only its intents are
+// used.
 void add_management(Summary& summary, adapm::Technique technique, const PhaseCost& total,
                     const adapm::Statistics& statistics, std::uint64_t epochs);
 

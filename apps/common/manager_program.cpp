@@ -35,7 +35,7 @@ void run_and_close(std::optional<adapm::Technique> technique, const ManagerSetti
     if (manager) manager->close();
     throw;
   } catch (const std::bad_alloc&) {
-    // The other ranks, which may have memory, would wait for this one indefinitely.
+    // The other ranks may have memory, and would wait for this rank indefinitely.
     fmt::print(stderr, "error: out of memory on rank {}\n", own_rank());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }

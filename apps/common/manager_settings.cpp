@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kSet = "--set";
 
-// Throws ConfigurationError where there is no such option, or it cannot have the value.
+// Throws ConfigurationError for an unknown option or an invalid value.
 void require_possible(const OptionSetting& setting) {
   adapm::Options options;
   const std::string name = setting.name.substr(setting.name.find('.') + 1);
@@ -31,7 +31,7 @@ const OptionSetting* last_of(const std::vector<OptionSetting>& settings, std::st
   return found == settings.rend() ? nullptr : &*found;
 }
 
-// The setting that counts; null where there is none, or the environment has the option.
+// The effective setting; null if there is none, or the environment has the option.
 const OptionSetting* chosen(const OptionSources& sources, std::string_view name, const char* variable) {
   if (const OptionSetting* const assignment = last_of(sources.assignments, name)) return assignment;
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)

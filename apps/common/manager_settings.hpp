@@ -1,4 +1,4 @@
-// Options of parameter manager and server that a program's user sets.
+// Options of the parameter manager and the server set by the user of a program.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ class Option;
 
 namespace lapse::apps {
 
-// Beside the environment, which is weaker than the command line and stronger than the file.
+// The environment overrides the file, and the command line overrides the environment.
 struct ManagerSettings {
   OptionsFile file;                        // equal on all ranks
-  std::vector<OptionSetting> assignments;  // of the command line
+  std::vector<OptionSetting> assignments;  // from the command line
 
-  // Throws ConfigurationError for what is wrong in the file.
+  // Throws ConfigurationError for errors in the file.
   OptionSources sources() const { return OptionSources(file.settings(), assignments); }
 };
 
-// The option --set NAME=VALUE, which may be repeated; refuses unknown names and impossible values.
+// Adds the option --set NAME=VALUE, which may be repeated; refuses unknown names and invalid values.
 CLI::Option* add_settings(CLI::App& app, ManagerSettings& settings);
 
-// To be called when all options are read: a technique and a scheme of sampling that the command line or,
-// where the environment has none, the file sets, are those of --technique and --sampling where these are
-// not given. Throws CLI::ValidationError for what is wrong in the file.
+// Call it when all options are read. Sets --technique and --sampling, unless given, from the settings of the
+// command line or, if the environment has none, of the file. Throws CLI::ValidationError for errors in the
+// file.
 void choose_settings(const ManagerSettings& settings, std::optional<adapm::Technique>& technique,
                      std::optional<adapm::SamplingScheme>* sampling = nullptr);
 

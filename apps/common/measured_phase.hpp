@@ -1,4 +1,4 @@
-// What a phase of training cost.
+// Costs of a phase of training.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace lapse::apps {
 
 struct PhaseCost {
   double seconds = 0;      // between two barriers of all workers
-  TableCounters accesses;  // of all ranks, to the measured tables
+  TableCounters accesses;  // of all ranks, on the measured tables
   RankCounters traffic;    // of all ranks
 
   PhaseCost& operator+=(const PhaseCost& other);
 };
 
-// Collective. Runs f on `workers` workers of this rank, between two barriers.
+// Collective. Runs f on `workers` workers of this rank, between two barriers, and returns its costs.
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
                        std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f);
 
-// The share of the accesses that were answered from this rank's memory at once; 1 without accesses.
+// The share of accesses answered at once from this rank's memory; 1 without accesses.
 double local_share(const TableCounters& accesses);
 
-// Adds the averages over so many epochs: time, local accesses, relocations, messages, bytes.
+// Adds averages over `epochs` epochs: time, local accesses, relocations, messages, bytes.
 void add_costs(Summary& summary, const PhaseCost& total, std::uint64_t epochs);
 
 }  // namespace lapse::apps

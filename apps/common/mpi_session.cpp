@@ -14,7 +14,8 @@ namespace lapse::apps {
 
 namespace {
 
-// Descriptors that the caller has closed would become connections of MPI, from which the program would read.
+// If the caller has closed standard descriptors, MPI's connections would get their numbers, and the program
+// would read from them.
 GivenDescriptors open_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) break;
@@ -24,7 +25,7 @@ GivenDescriptors open_standard_streams() {
 
 }  // namespace
 
-// A failing call ends the job: no error handler has been set yet. The server reports a thread level that is
+// A failing call ends the job, because no error handler is set yet. The server reports a thread level that is
 // too low.
 MpiSession::MpiSession(int& argument_count, char**& arguments) : given_descriptors_(open_standard_streams()) {
   hold_signals();

@@ -1,4 +1,4 @@
-// MPI for the duration of a program.
+// MPI for the lifetime of a program.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace lapse::apps {
 
-// Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
-// finalizes it on destruction. Holds signals that ask a job to stop. One per process, in main.
+// The constructor initialises MPI with the settings and the thread level that a parameter server needs, and
+// blocks signals that ask a job to stop; the destructor finalizes MPI. One per process, in main.
 class MpiSession {
  public:
   MpiSession(int& argument_count, char**& arguments);
@@ -18,15 +18,15 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  // Rank in MPI_COMM_WORLD.
+  // The rank in MPI_COMM_WORLD.
   std::int32_t rank() const { return rank_; }
-  // Collective over MPI_COMM_WORLD. The lowest rank on which `condition` holds.
+  // Collective over MPI_COMM_WORLD. Returns the lowest rank on which `condition` holds.
   std::optional<std::int32_t> lowest_rank_where(bool condition) const;
-  // The open files from before MPI.
+  // The descriptors open before MPI_Init.
   const GivenDescriptors& given_descriptors() const { return given_descriptors_; }
-  // Ranks of MPI_COMM_WORLD on this host.
+  // The number of ranks of MPI_COMM_WORLD on this host.
   std::int32_t host_ranks() const { return host_ranks_; }
-  // The file of options that rank 0 has read.
+  // The options file read by rank 0.
   const OptionsFile& options_file() const { return options_file_; }
 
  private:

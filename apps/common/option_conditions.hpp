@@ -1,4 +1,4 @@
-// Options that have an effect only together with others.
+// Options that require other options.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@ class Option;
 
 namespace lapse::apps {
 
-// An option that is given without what it needs would have no effect, though the user expects one: an error.
+// An option given without what it needs would silently have no effect, so it is an error.
 class OptionConditions {
  public:
-  // `needed` as the user writes it, such as "--mode classic"; `is_met` is called when all options have their
+  // `needed`: as the user writes it, such as "--mode classic". `is_met` is called when all options have their
   // values.
   void add(const CLI::Option* option, std::string needed, std::function<bool()> is_met);
 
-  // Throws CLI::ValidationError, naming the option and what it needs, for the first that is given in vain.
+  // Throws CLI::ValidationError for the first option without effect, naming the option and what it needs.
   void check() const;
 
  private:

@@ -16,7 +16,7 @@ CLI::Validator check_number(const std::function<bool(double)>& is_valid, const s
   return {[=](std::string& text) {
             double number = 0;
             const bool is_number = CLI::detail::lexical_cast(text, number);
-            // Comparisons with a value that is no number are false.
+            // Comparisons with NaN are false.
             const bool is_finite = number >= -kMaxNumber && number <= kMaxNumber;
             if (is_number && is_finite && is_valid(number)) return std::string();
             return text + ", expected " + expected;

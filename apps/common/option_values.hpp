@@ -1,4 +1,4 @@
-// Values of command line options that CLI11 does not read or check on its own.
+// Values of command line options that CLI11 does not parse or check.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace lapse::apps {
 
-// An option whose values have names; the default is the target's value.
+// Adds an option with named values; the default is the target's value.
 template <class Enum>
 CLI::Option* add_names(CLI::App& app, const std::string& option, Enum& target,
                        const std::map<std::string, Enum>& names, const std::string& meaning) {
@@ -26,16 +26,16 @@ CLI::Option* add_names(CLI::App& app, const std::string& option, Enum& target,
       ->type_name("");
 }
 
-// Checks of values. Numbers must be finite, also as float, in which training computes.
+// Validators. Numbers must be finite, also as float, because training computes with float.
 CLI::Validator any_number();
 CLI::Validator number_from_0();
 CLI::Validator number_above_0();
 CLI::Validator number_in(double min, double max);
 CLI::Validator number_from_0_below_1();
 CLI::Validator number_above_0_up_to_1();
-// An integer from 0; CLI11 takes negative ones for very large ones.
+// An integer of at least 0; CLI11 would read negative ones as very large.
 CLI::Validator integer_from_0();
-// The name of a file. Without one, as after a variable that is not set, the option would have no effect.
+// A file name, not empty: with an unset shell variable the option would have no effect.
 CLI::Validator file_name();
 
 }  // namespace lapse::apps

@@ -9,7 +9,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Launchers such as mpirun give a rank a pseudo-terminal without a size, wherever its output goes.
+// Launchers such as mpirun give a rank a pseudo-terminal without a size even if its output is redirected.
 bool is_terminal_of_a_user(std::FILE* output) {
   winsize size{};
   return ::ioctl(::fileno(output), TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
@@ -27,7 +27,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::report(std::string_view text) {
   if (is_terminal_) {
-    // Blanks cover the rest of a longer text before.
+    // Blanks overwrite the rest of a longer previous text.
     fmt::print(output_, "\r{:<{}}", text, std::max(shown_, text.size()));
     shown_ = text.size();
   } else {

@@ -1,4 +1,4 @@
-// Reports how far a long computation is.
+// Reports the progress of a long computation.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace lapse::apps {
 
-// On a terminal, one line that is overwritten; else (a batch log) a line for every report. Not thread-safe.
+// On a terminal, overwrites one line; otherwise (a batch log) writes a line for each report. Not thread-safe.
 class ProgressLine {
  public:
   explicit ProgressLine(std::FILE* output);
@@ -16,13 +16,13 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // A text without line ends.
+  // `text`: without line breaks.
   void report(std::string_view text);
 
  private:
   std::FILE* output_;
   bool is_terminal_;
-  std::size_t shown_ = 0;  // characters now on the terminal's line
+  std::size_t shown_ = 0;  // characters on the terminal's line
 };
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// Memory that is known to be needed before it is taken.
+// Checks for memory before it is allocated.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace lapse::apps {
 
-// Throws OutOfMemory, naming `what`, when a rank needs more than its share of the memory that its host has
-// available, or than its own limits leave: the system grants more than there is, and kills the process that
-// uses it. `host_ranks` ranks of the host need as much at the same time.
+// Throws OutOfMemory, naming `what`, if `bytes` exceed the rank's share of the available memory of its host,
+// or its own limits: the system would grant the memory, and kill the process that uses it. `host_ranks` ranks
+// of the host need as much at the same time.
 void require_memory(std::string_view what, double bytes, std::int32_t host_ranks);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// What a run and the checkpoint that it resumes must have in common.
+// Properties that a run and the checkpoint it resumes must share.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace lapse::apps {
 
-// Options and properties of the data that decide what is trained, each with its value as the user writes it.
+// Options, and properties of the data, that determine what is trained, each with its value as the user writes
+// it.
 class RunIdentity {
  public:
   void add(std::string_view name, std::string_view value);
@@ -21,15 +22,15 @@ class RunIdentity {
   void add(std::string_view name, std::uint64_t value);
 
   Json to_json() const;
-  // Throws ConfigurationError that names the first one that differs, with both values and the checkpoint, or
-  // says that the checkpoint has none. What an earlier release has not saved is not compared.
+  // Throws ConfigurationError that names the first difference, with both values and the checkpoint, or says
+  // that the checkpoint has none. Ignores properties that an earlier release did not save.
   void require_equal(const Json& saved, std::string_view checkpoint) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
-// A checksum of data, in the order in which numbers are added.
+// A checksum of data; depends on the order of the calls.
 class DataChecksum {
  public:
   void add(std::uint64_t number);

@@ -1,4 +1,4 @@
-// The results of a run, for people and for programs.
+// The results of a run, as a table and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,20 @@
 
 namespace lapse::apps {
 
-// Named results in the order in which they were added. A label, if given, is also shown in the table for
-// people.
+// Named results in the order of insertion. Results with a label are shown in the table.
 class Summary {
  public:
-  // `shown`: the value as the table prints it.
+  // `shown`: the value as printed in the table.
   void add(std::string_view name, double value, std::string_view label = {}, std::string_view shown = {});
   void add(std::string_view name, std::uint64_t value, std::string_view label = {},
            std::string_view shown = {});
   void add(std::string_view name, std::string_view value, std::string_view label = {});
-  // A value that is JSON already.
+  // Adds a value that is JSON already.
   void add_json(std::string_view name, std::string_view json);
 
-  // Two columns, label and value.
+  // The table, with two columns: label and value.
   std::string to_text() const;
-  // One object. Numbers that are not finite become null.
+  // One JSON object. Numbers that are not finite become null.
   std::string to_json() const;
 
  private:

@@ -1,4 +1,4 @@
-// Reading a table as a whole.
+// Reads a whole table.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lapse::apps {
 
-// Pulls the keys [first, last) in batches, in ascending order, and calls f(values) with each batch: rows of
+// Pulls the keys [first, last) in batches, in ascending order, and calls f(values) for each batch: rows of
 // table.length() elements, valid during the call. Not collective.
 template <Element T, class F>
 void read_keys(Worker& worker, const Table<T>& table, std::uint64_t first, std::uint64_t last, F&& f) {

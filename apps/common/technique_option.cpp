@@ -11,7 +11,7 @@ namespace lapse::apps {
 
 namespace {
 
-// An option with the name of one of `values`.
+// Adds an option that takes the name of one of `values`.
 template <class Value, std::size_t size>
 CLI::Option* add_choice(CLI::App& app, const std::string& option, std::optional<Value>& target,
                         const std::array<Value, size>& values, const std::string& meaning) {

@@ -15,7 +15,7 @@ namespace lapse::apps {
 
 namespace {
 
-// How often the watch looks whether the signal has come, and whether a rank has worked.
+// How often the watch checks for the signal, and for work of ranks.
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 }  // namespace
@@ -47,7 +47,7 @@ void TerminationWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kBetweenLooks, [this] { return ends_; })) {
     const Time::time_point now = Time::now();
-    // Where this process was stopped, the others' signs of work have not been read yet.
+    // If this process was stopped, it has not read the others' signs of work yet.
     const Time::duration passed = std::min<Time::duration>(now - before, 2 * kBetweenLooks);
     if (!asked && signals_->received()) {
       asked = now;
@@ -67,13 +67,13 @@ void TerminationWatch::end_process(Time::duration asked) const {
       "ended, or does not answer; this process ends without a further checkpoint\n",
       rank_.value(), std::chrono::duration<double>(asked).count());
   std::signal(SIGTERM, SIG_DFL);
-  // To the process: this thread takes no signals, and the others may hold this one back.
+  // Send it to the process: this thread takes no signals, and other threads may block this one.
   sigset_t term;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
   std::raise(SIGTERM);
-  std::abort();  // SIGTERM is ignored by the system.
+  std::abort();  // The system ignores SIGTERM.
 }
 
 }  // namespace lapse::apps

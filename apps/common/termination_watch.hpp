@@ -1,4 +1,4 @@
-// Ends a process that was asked to end, when the ranks do not agree to stop.
+// Ends a process after SIGTERM if the ranks cannot agree to stop.
 #pragma once
 
 #include <atomic>
@@ -14,36 +14,35 @@
 
 namespace lapse::apps {
 
-// A launcher sends SIGTERM to the ranks that are left when one of them has failed. They would save a
-// checkpoint, but wait for that rank, until the launcher ends them by SIGKILL: under Slurm half a minute
-// later, or more. Also where no rank has failed, ranks wait for each other, as long as an evaluation takes.
-// What differs is that some rank works then. So from SIGTERM on, a rank ends when for `patience` it has
-// learned of no rank's work, and ranks have not met. Time in which the process itself is stopped does not
-// count.
+// When a rank has failed, the launcher sends SIGTERM to the others. They would save a checkpoint, but wait
+// for the failed rank until the launcher sends SIGKILL: under Slurm half a minute later, or more. Ranks also
+// wait for each other without a failure, e.g. during an evaluation; but then some rank works. So after
+// SIGTERM, a rank ends once it has seen no rank's work, and no meeting of ranks, for `patience`. Time in
+// which the process is stopped does not count.
 //
-// Thread safety: progressed() any thread; making and finish(): the server's thread.
+// Thread safety: progressed(): any thread. Constructor and finish(): the server's thread.
 class TerminationWatch {
  public:
   using Time = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kPatience{10};
 
-  // What the watch calls, on a thread of its own.
+  // Callbacks, called on the watch's own thread.
   struct Job {
-    std::function<void()> request_stop;           // once, when SIGTERM has come
-    std::function<Time::time_point()> last_work;  // of any rank
+    std::function<void()> request_stop;           // once, when SIGTERM has arrived
+    std::function<Time::time_point()> last_work;  // the time of the last work of any rank
   };
 
-  // Watches nothing unless `watches`.
+  // Does nothing unless `watches`.
   TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience);
   ~TerminationWatch();
   TerminationWatch(const TerminationWatch&) = delete;
   TerminationWatch& operator=(const TerminationWatch&) = delete;
 
-  // A batch is done, or all ranks have met.
+  // Reports that a batch is done, or that all ranks have met.
   void progressed() {
     if (signals_) last_.store(Time::now(), std::memory_order_relaxed);
   }
-  // The last checkpoint is saved: the process is not ended any more.
+  // The last checkpoint is saved: stops watching.
   void finish();
 
  private:
@@ -54,10 +53,10 @@ class TerminationWatch {
   const Job job_;
   const Time::duration patience_;
   std::optional<SignalWatch> signals_;
-  std::atomic<Time::time_point> last_{Time::time_point{}};  // when this rank has done something
+  std::atomic<Time::time_point> last_{Time::time_point{}};  // the last progress of this rank
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool ends_ = false;   // the watch; guarded by mutex_
+  bool ends_ = false;   // the watch is to end; guarded by mutex_
   std::thread thread_;  // the last member: it uses the others
 };
 

@@ -17,7 +17,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Bits of a float without its sign rise with its absolute value; those of infinity are the first that are not
+// Without the sign, the bits of floats are ordered by absolute value; infinity is the smallest that is not
 // finite.
 constexpr std::int32_t kInfinity = 0x7f800000;
 constexpr std::int32_t kNoSign = 0x7fffffff;
@@ -34,7 +34,7 @@ std::int32_t largest_magnitude(const std::byte* numbers, std::size_t count) {
   return largest;
 }
 
-// What is wrong; empty: nothing.
+// Describes what is wrong; empty: nothing.
 std::string problem_of(const TrainingHealth& health, const std::vector<ValueRange>& ranges) {
   if (health.loss && !std::isfinite(*health.loss)) return fmt::format("the loss is {}", *health.loss);
   for (std::size_t i = 0; i < ranges.size(); ++i) {

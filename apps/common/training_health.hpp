@@ -1,4 +1,4 @@
-// Notices trainings that diverge.
+// Detects trainings that diverge.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,13 @@
 
 namespace lapse::apps {
 
-// So many times that of a model that has learned nothing is no loss, and no value, of a training that
-// recovers.
+// A training with losses or values this many times those of an untrained model does not recover.
 inline constexpr double kDivergence = 1e6;
 
-// What a table has on one rank, or on all.
+// Values of a table, on one rank or on all.
 struct ValueRange {
-  float largest = 0;             // absolute, of the finite numbers of all values
-  std::uint64_t not_finite = 0;  // numbers of values and of states of the update rule
+  float largest = 0;             // the largest absolute finite number of all values
+  std::uint64_t not_finite = 0;  // infinite and NaN numbers in values and update rule states
 
   void operator+=(const ValueRange& other);
 
@@ -28,23 +27,22 @@ struct ValueRange {
   }
 };
 
-// Not collective. Of the keys that this rank serves, between phases.
+// Not collective, between phases. Covers the keys that this rank serves.
 ValueRange range_of(const Table<float>& table);
 
-// What an epoch, or a part of one, is judged by; equal on all ranks.
+// Criteria for an epoch, or a part of one; equal on all ranks.
 struct TrainingHealth {
   std::uint64_t epoch = 0;          // from 1
   double rate = 0;                  // the learning rate
-  std::optional<double> loss = {};  // or error; none: it was not computed
-  double loss_of_nothing = 0;       // that of a model that has learned nothing; 0: losses are not bounded
-  double value_scale = 1;           // values of a model that has learned are of this order
+  std::optional<double> loss = {};  // or error; nullopt: not computed
+  double loss_of_nothing = 0;       // the loss of an untrained model; 0: losses are not bounded
+  double value_scale = 1;           // the order of magnitude of a trained model's values
   std::span<const Table<float>> tables;
 };
 
-// Collective, between phases. Throws Error, on every rank the same, where the loss or a number in the tables
-// is not finite, or either is kDivergence times too large. Before that, a checkpoint that `job`, which may
-// be null, is writing in the background is finished: it is of an earlier state. To be called before the
-// state is saved.
+// Collective, between phases. Throws the same Error on every rank if the loss or a number in the tables is
+// not finite, or kDivergence times too large. Before throwing, finishes a checkpoint that `job` (may be null)
+// is writing in the background: it has an earlier state. Call it before the state is saved.
 void require_healthy(ParameterServer& server, const TrainingHealth& health, TrainingJob* job);
 
 }  // namespace lapse::apps

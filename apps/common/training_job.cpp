@@ -23,7 +23,7 @@ CheckpointSettings settings(const CheckpointOptions& options) {
   return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
 }
 
-// Collective. Whether it holds on some rank.
+// Collective. Whether the condition holds on any rank.
 bool holds_anywhere(ParameterServer& server, std::string_view call, const std::function<bool()>& condition) {
   const auto answers = server.exchange(call, [&] { return std::string(condition() ? "1" : "0"); });
   return std::ranges::find(answers, "1") != answers.end();
@@ -43,11 +43,11 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
       existing_((require_writable(server, options), existing_checkpoints(server, options))) {
-  // A signal that comes behind the last handler would end a program whose work is done or saved, with another
-  // exit status: launchers send some to the other ranks when the first has ended.
+  // Launchers send signals to the other ranks when the first has ended. After the handlers are removed, such
+  // a signal would kill a program that has finished or saved its work, with another exit status.
   signals_.ignore_afterwards();
   release_signals();
-  // One that has come before the control was there comes once more.
+  // Raise a signal again that arrived before the control existed.
   if (const auto signal = signals_.received()) std::raise(*signal);
   if (!existing_.folder.empty() && !options.resume)
     throw ConfigurationError(
@@ -69,7 +69,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   try {
     require_room(server_, options_, tables_);
   } catch (const CheckpointError& error) {
-    // A training that is resumed may have little to do, or nothing to save any more.
+    // A resumed training may have little left to do, or nothing to save.
     if (existing_.folder.empty() || error.reason() != Reason::no_space) throw;
     warn(error.what());
   }
@@ -85,7 +85,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
     try {
       return resume(request, tried);
     } catch (const CheckpointError& error) {
-      // Every rank has this error.
+      // This error is thrown on every rank.
       const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
                                 error.reason() == Reason::missing || error.reason() == Reason::foreign;
       if (options_.resume_step || !may_be_older) throw;
@@ -116,13 +116,14 @@ Json TrainingJob::require_content(const LoadedCheckpoint& loaded) const {
 
 SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::uint64_t>& tried) {
   {
-    // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
+    // Load without tables first, so that another run is recognised by its options, not by its tables'
+    // lengths.
     Checkpoints without_tables(server_, settings(options_));
     const LoadedCheckpoint loaded = without_tables.load(request);
     tried = loaded.step;
     require_content(loaded);
   }
-  // An older one, where the values of the newest are damaged in a local folder.
+  // If the newest one's values in a local folder are damaged, load an older one.
   LoadedCheckpoint loaded = checkpoints_.load(request);
   const Json global = require_content(loaded);
   if (loaded.not_finite != 0)
@@ -131,9 +132,9 @@ SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::ui
                     loaded.step, options_.folder, loaded.not_finite,
                     options_.resume_step ? "choose another --resume-step"
                                          : "choose another --checkpoint-dir, and a smaller --rate"));
-  // The next one is the newest by its number, too, whatever was passed over.
+  // The next checkpoint has the largest number, even if newer ones were skipped.
   next_step_ = std::max(loaded.step, newest_step()) + 1;
-  // One that is on the hosts alone is to be saved again before the job ends.
+  // A checkpoint only in local folders must be saved again before the job ends.
   only_local_ = loaded.only_local;
   saved_step_ = only_local_ ? 0 : loaded.step;
   for (const std::string& problem : loaded.problems) warn("passed over: " + problem);
@@ -153,7 +154,7 @@ std::uint64_t TrainingJob::newest_step() {
 }
 
 std::optional<std::uint64_t> TrainingJob::older_step(const std::vector<std::uint64_t>& failed) {
-  // 0: there is none.
+  // 0: none.
   const std::uint64_t found =
       CheckpointAgreement(server_, "the look for an older checkpoint").exchange([&]() -> std::uint64_t {
         if (server_.rank() != Rank(0)) return 0;
@@ -178,7 +179,7 @@ void TrainingJob::try_to_save(const std::function<void()>& f) {
   try {
     f();
   } catch (const CheckpointError& error) {
-    // Every rank has this error.
+    // This error is thrown on every rank.
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
   }
@@ -232,12 +233,12 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
   termination_.progressed();
   finish_written();
   if (!control_.should_stop()) {
-    // Workers that have more to do than others have left for their own clocks, behind the mean of all.
+    // Workers with more clocks than others have left by their own clocks, later than the mean.
     const bool clocks_over = clocks_left_ && holds_anywhere(server_, "the look at the clocks", [this] {
                                return clocks_over_.exchange(false, std::memory_order_relaxed);
                              });
     if (control_.need_checkpoint(progress) || clocks_over) {
-      // Saves in the background are slower than the interval: what the last one says is not the next one's.
+      // Background saves are slower than the interval: the result of the last one does not apply to the next.
       finish_background_save();
       try_to_save([&] {
         checkpoints_.save_async(next_step_++, content(state()));
@@ -246,7 +247,7 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
       });
       begin_interval(progress);
     } else if (clocks_left_) {
-      // Below the interval, else a checkpoint would have been needed.
+      // Less than the interval; otherwise a checkpoint would have been due.
       const std::uint64_t passed = progress.clocks - std::min(progress.clocks, interval_clocks_);
       clocks_left_ = *options_.interval.clocks - std::min(passed, *options_.interval.clocks - 1);
     }
@@ -271,7 +272,7 @@ void TrainingJob::finish(const JobProgress& progress, const std::function<SavedS
 }
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
-  failed_saves_ = 0;  // The last checkpoint is tried in any case.
+  failed_saves_ = 0;  // Always try to save the last checkpoint.
   finish_background_save();
   if (is_saved(progress)) return;
   checkpoints_.save(next_step_++, content(state()));
@@ -279,7 +280,7 @@ void TrainingJob::save(const JobProgress& progress, const std::function<SavedSta
 }
 
 void TrainingJob::finish_save(const JobProgress& progress) {
-  checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
+  checkpoints_.finish();  // With a local folder, the common folder has it from now on.
   saved_ = progress;
   saved_step_ = next_step_ - 1;
 }

@@ -1,4 +1,4 @@
-// The ranks of a program as readers of one set of files.
+// Lets all ranks of a program read one set of files.
 #pragma once
 
 #include "lapse/io/loading/reader_group.hpp"
@@ -7,9 +7,9 @@
 
 namespace lapse::apps {
 
-// For workers of which every rank has one. The worker must outlive the group; its calls for the group are
-// collective over all workers. Worker 0 reads what can be read once only, and warns, in the server's
-// intervals for reports of stalls, while that is silent.
+// Requires one worker per rank. The worker must outlive the group; its calls for the group are collective
+// over all workers. Worker 0 reads files that can be read only once, and warns, at the server's stall report
+// intervals, while such a file delivers nothing.
 io::ReaderGroup worker_readers(const ParameterServer& server, Worker& worker);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// The training of a batch of triples.
+// Training of a batch of triples.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace lapse::apps {
 
-// What a worker uses in the training of one batch after the other. Belongs to one worker.
+// State that a worker reuses for the training of its batches. Belongs to one worker.
 struct BatchTraining {
   BatchTraining(const EmbeddingModel& model, const LossOptions& options)
       : own_negatives(model, options), shared_negatives(model, options) {}
 
-  // Of dropout.
+  // Seeds dropout.
   void seed(std::uint64_t seed, std::uint64_t stream) {
     own_negatives.seed(seed, stream);
     shared_negatives.seed(seed, stream);
@@ -33,8 +33,7 @@ struct BatchTraining {
   std::vector<float> relation_gradients;
 };
 
-// What the training of a batch needs from its pull to its push; for one batch after the other. Belongs to one
-// worker.
+// State of a batch from its pull to its push, reused for the next batch. Belongs to one worker.
 class BatchInFlight {
  public:
   BatchInFlight(const EmbeddingModel& model, const QueryForm& form, const NegativeOptions& negatives)
@@ -44,15 +43,15 @@ class BatchInFlight {
         relations_(model.relation_length()),
         others_(2 * negatives.per_side) {}
 
-  // Starts to read the embeddings of a batch, which stays as it is until it is trained.
+  // Begins to pull the embeddings of a batch, which must stay unchanged until it is trained.
   void pull(Worker& worker, const EmbeddingTables& tables, const TripleBatch& batch);
   void wait() {
     entity_pull_.wait();
     relation_pull_.wait();
   }
-  // Waits for the embeddings and computes the gradients of all triples at these embeddings. Returns the loss.
+  // Waits for the embeddings and computes the gradients of all triples. Returns the loss.
   double compute(BatchTraining& training);
-  // Pushes these gradients.
+  // Pushes the gradients.
   void push(Worker& worker, const EmbeddingTables& tables, const BatchTraining& training) const;
 
  private:
@@ -66,7 +65,7 @@ class BatchInFlight {
   const TripleBatch* batch_ = nullptr;
   BatchRows entities_;
   BatchRows relations_;
-  std::vector<EmbeddingRow> others_;     // of the triple at hand
+  std::vector<EmbeddingRow> others_;     // of the current triple
   std::vector<CandidateQuery> queries_;  // with shared negatives
   Operation entity_pull_;
   Operation relation_pull_;

@@ -12,18 +12,17 @@
 namespace lapse::apps {
 
 // The embeddings of one table that a batch uses, and their gradients. A key that occurs several times in a
-// batch is pulled once, and its gradients are summed before they are pushed: one step of the optimiser for
-// the batch.
+// batch is pulled once; its gradients are summed and pushed once, as one step of the optimiser.
 class BatchRows {
  public:
   explicit BatchRows(std::size_t length) : length_(length) {}
 
-  // Asynchronous; the values are valid when the operation has finished.
+  // Asynchronous: the values are valid once the operation has finished.
   Operation pull(Worker& worker, const Table<float>& table, std::span<const Key> keys) {
     values_.resize(keys.size() * length_);
     return worker.pull(table, keys, values_);
   }
-  // Takes this memory for the gradients, which are 0 then.
+  // Uses this memory for the gradients, and sets them to 0.
   void zero_gradients(std::vector<float>& memory) {
     memory.assign(values_.size(), 0.0F);
     gradients_ = memory;
@@ -31,7 +30,7 @@ class BatchRows {
   EmbeddingRow row(std::uint32_t slot) {
     return {values_.data() + slot * length_, gradients_.data() + slot * length_};
   }
-  // Of the first `count` slots, row by row.
+  // The values of the first `count` slots, row by row.
   std::span<const float> first_values(std::size_t count) const {
     return std::span(values_).first(count * length_);
   }

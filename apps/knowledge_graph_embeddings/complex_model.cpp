@@ -40,7 +40,7 @@ void ComplExModel::query(Side missing, std::span<const float> known, std::span<c
   }
 }
 
-// The gradient of a product of complex numbers: that of the product times the conjugate of the other factor.
+// The gradient of a factor is the gradient of the product times the conjugate of the other factor.
 void ComplExModel::add_query_gradient(Side missing, std::span<const float> known,
                                       std::span<const float> relation, std::span<const float> query_gradient,
                                       std::span<float> known_gradient,

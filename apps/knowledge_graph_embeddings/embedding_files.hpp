@@ -1,4 +1,4 @@
-// The trained embeddings as files.
+// Writes the trained embeddings to files.
 #pragma once
 
 #include <string>
@@ -10,19 +10,18 @@
 
 namespace lapse::apps {
 
-// Writes <prefix>-entities.npy and <prefix>-relations.npy (float32; a row for each, in the layout of the
-// model), and for graphs with names <prefix>-entities.txt and <prefix>-relations.txt: the names in the order
-// of the rows, each with a tab and how often the training triples have it. With reciprocal relations the rows
-// of their inverses, which have no names, follow those of the relations in the same order.
+// Writes <prefix>-entities.npy and <prefix>-relations.npy (float32; one row each, in the model's layout), and
+// for graphs with names <prefix>-entities.txt and <prefix>-relations.txt: the names in row order, each with a
+// tab and its count in training triples. With reciprocal relations, the rows of the unnamed inverses follow
+// those of the relations in the same order.
 class EmbeddingFiles {
  public:
-  // Creates the files, so that a path that cannot be written to is noticed before the training. Throws
-  // FileError.
+  // Creates the files, so that a bad path is noticed before the training. Throws FileError.
   EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const EmbeddingModel& model,
                  const QueryForm& form);
 
-  // Pulls the embeddings in ranges of keys and writes them. Not collective: one worker does all of it. The
-  // arrays appear under their names when this has succeeded. Throws FileError.
+  // Pulls the embeddings in ranges of keys and writes them. Not collective: called by one worker. The arrays
+  // get their final names on success. Throws FileError.
   void write(Worker& worker, const EmbeddingTables& tables);
 
  private:

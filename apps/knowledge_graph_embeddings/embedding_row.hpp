@@ -6,8 +6,7 @@
 
 namespace lapse::apps {
 
-// The embedding of an entity or relation, and the sum of its gradients. Two rows of a sample may be the same
-// memory.
+// The embedding of an entity or relation, and the sum of its gradients. Two rows may share memory.
 struct EmbeddingRow {
   const float* value = nullptr;
   float* gradient = nullptr;

@@ -1,4 +1,4 @@
-// The embeddings in the parameter server.
+// The tables of embeddings.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace lapse::apps {
 
-// Two tables; their keys are the numbers of the entities, and those of the relations and their inverses.
-// Pushes carry gradients.
+// Two tables. Their keys are the numbers of the entities, and of the relations and their inverses. Pushes
+// carry gradients.
 struct EmbeddingTables {
   std::array<TableId, 2> ids() const { return {entities.id(), relations.id()}; }
 
@@ -22,8 +22,8 @@ struct EmbeddingTables {
   Table<float> relations;
 };
 
-// Collective. Creates the tables <name>-entities and <name>-relations; with an empty name, tables without
-// given names. Elements start normally distributed around 0.
+// Collective. Creates the tables <name>-entities and <name>-relations; for an empty name, unnamed tables.
+// Initial elements are normally distributed around 0.
 EmbeddingTables create_embedding_tables(adapm::ParameterManager& manager, const std::string& name,
                                         const KnowledgeGraph& graph, const EmbeddingModel& model,
                                         const QueryForm& form, double standard_deviation,

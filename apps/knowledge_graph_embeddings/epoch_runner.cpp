@@ -10,7 +10,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Batches that are made ahead of their use, so that the worker need not wait for them.
+// Batches made ahead of their use, so that the worker does not wait for them.
 constexpr std::size_t kMadeAhead = 16;
 
 Clock after(Clock clock, std::size_t batches) {
@@ -64,7 +64,7 @@ void EpochRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, float ra
   epoch_ = epoch;
   training_.rate = rate;
   const std::size_t begin = position.batches;
-  // Clock of batch 0, which may have been before this call.
+  // The clock of batch 0, which may be before this call.
   const Clock first(worker.current_clock().value() - static_cast<std::int64_t>(begin));
   if (signals() && uses_all_entities()) {
     const adapm::KeyRange all{Key(0), Key(task_.graph.entities)};
@@ -117,7 +117,7 @@ void EpochRunner::make(TripleBatch& batch, std::size_t number, const adapm::Inte
                        Clock first) {
   const std::size_t begin = number * options_.batch;
   batch.triples = std::span(triples_).subspan(begin, std::min(options_.batch, triples_.size() - begin));
-  // From the pull to the push.
+  // Batches between their pull and their push.
   const Clock start = after(first, number - std::min(number, options_.batches_pulled_ahead()));
   const Clock end = after(first, number + 1);
   if (task_.sampler == nullptr) {

@@ -19,12 +19,12 @@
 
 namespace lapse::apps {
 
-// How parameters come to be local where they are used: by the methods of Lapse (Renz-Wieland et al., VLDB'20,
-// sections 2.2 and 4.1, appendix A), or by those of AdaPM (CIKM'23, section 5.1).
+// How parameters become local to their users: methods of Lapse (Renz-Wieland et al., VLDB'20, sections 2.2
+// and 4.1, appendix A) and AdaPM (CIKM'23, section 5.1).
 enum class TrainingMode : std::uint8_t {
-  classic,     // triples dealt out at random, nothing is localized: parameters stay where the tables put them
-  clustering,  // triples clustered by relation, relations localized once to where their triples are
-  latency_hiding,  // triples dealt out at random, entities localized ahead of their use
+  classic,         // triples distributed at random, nothing is localized: parameters stay at their homes
+  clustering,      // triples clustered by relation, relations localized once to the ranks of their triples
+  latency_hiding,  // triples distributed at random, entities localized ahead of their use
   combined,        // triples clustered by relation, relations localized once, entities ahead of their use
   intent           // triples dealt out at random; workers signal intents, and the manager does the rest
 };
@@ -37,9 +37,9 @@ constexpr bool localizes_entities(TrainingMode mode) {
   return mode == TrainingMode::latency_hiding || mode == TrainingMode::combined;
 }
 
-// Batches from announcing embeddings to their use, where no number is given: keys that are localized are to
-// come just in time, the manager chooses the time itself. With all entities as negatives, batches are long
-// and large, and few are made ahead.
+// Defaults of the number of batches from announcing embeddings to their use. Localized keys should arrive
+// just in time; for intents, the manager chooses the time itself. With all entities as negatives, batches are
+// long and large, so few are made ahead.
 constexpr std::size_t kLocalizeAhead = 4;
 constexpr std::size_t kSignalAhead = 200;
 constexpr std::size_t kSignalLargeAhead = 16;
@@ -51,19 +51,19 @@ struct RunnerOptions {
   std::size_t prefetch = 1;              // batches whose embeddings are pulled ahead of their use
   NegativeOptions negatives;
   LossOptions loss;
-  std::uint64_t seed = 1;  // of orders, negatives and dropout
-  // The updates of all workers have one order: the result is the same in every run, bit for bit. Batches are
-  // not pulled ahead, and workers push one after the other.
+  std::uint64_t seed = 1;  // for orders, negatives and dropout
+  // All updates have a fixed order, so that every run gives the same result, bit for bit. Batches are not
+  // pulled ahead, and workers push one after the other.
   bool deterministic = false;
 
   std::size_t batches_pulled_ahead() const { return deterministic ? 0 : prefetch; }
 };
 
-// Batches that embeddings are announced ahead of their use, where workers signal intents, or else localize;
-// no later than they are pulled.
+// The number of batches that embeddings are announced ahead of their use, by intents if `signals`, else by
+// localize; at least `prefetch`.
 std::size_t lookahead_of(const RunnerOptions& options, bool signals);
 
-// The data of one worker's runner; referred to, not copied.
+// The data of one worker's runner, held by reference.
 struct WorkerTask {
   const EmbeddingTables& tables;
   const EmbeddingModel& model;
@@ -72,28 +72,27 @@ struct WorkerTask {
   const TriplePartition& partition;
   std::size_t worker;  // its number in the partition
   adapm::Technique technique;
-  const adapm::Sampler<float>* sampler;  // of negatives; null: drawn uniformly where batches are made
+  const adapm::Sampler<float>* sampler;  // of negatives; null: drawn uniformly when batches are made
 };
 
-// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes four
-// stages, and many batches are on their way: the loader's thread makes it, and signals the intents for its
-// embeddings if the mode has intents; where the mode localizes, the worker does so, `lookahead` batches
-// ahead; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings
-// that a batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push
-// meanwhile. Workers that localize the same entity at the same time take it from each other; a worker that
-// finds it gone accesses it by message.
+// Trains a worker's triples in batches, in a new random order in every epoch. Batches pass four stages as a
+// pipeline: the loader's thread makes the batch, and signals the intents for its embeddings if the mode has
+// intents; if the mode localizes, the worker does so `lookahead` batches ahead; its embeddings are pulled
+// `prefetch` batches before its turn; then it is trained. So a batch does not see the updates of the
+// `prefetch` batches before it, nor concurrent pushes of other workers. Workers that localize the same entity
+// at the same time take it from each other; a worker that finds it gone accesses it by message.
 //
-// With a sampler the negatives of a batch are prepared when it is made and drawn when it is pulled, as the
-// sampler's scheme says.
+// With a sampler, the negatives of a batch are prepared when it is made and drawn when it is pulled, by the
+// sampler's scheme.
 //
-// A batch is a clock of the worker. An epoch can be run in parts: what a batch draws depends on its number
-// alone.
+// A batch is a clock of the worker. An epoch can be run in parts: the draws of a batch depend only on its
+// number.
 //
-// Belongs to one worker; every worker calls the same functions in the same order, each time with the Worker
-// of the current phase.
+// Belongs to one worker. All workers call the same functions in the same order, with the Worker of the
+// current phase.
 class EpochRunner {
  public:
-  // How far the worker is in an epoch.
+  // The worker's progress in an epoch.
   struct Position {
     std::size_t batches = 0;  // trained
     double loss = 0;          // their sum
@@ -101,17 +100,17 @@ class EpochRunner {
 
   EpochRunner(const WorkerTask& task, const RunnerOptions& options);
 
-  // Before the first epoch: localizes the relations of the rank's triples, which stay local.
+  // Called before the first epoch. Localizes the relations of the rank's triples permanently.
   void place(Worker& worker);
-  // Trains each of the worker's triples once, from the position on, with this factor of the learning rate.
-  // Epochs come in rising order.
+  // Trains each of the worker's triples once, starting at the position, with this factor of the learning
+  // rate. Requires ascending epochs.
   void run(adapm::IntentWorker& worker, std::uint64_t epoch, float rate, Position& position,
            const ShallLeave& shall_leave = {});
-  // Of an epoch.
+  // The number of batches of an epoch.
   std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
 
  private:
-  // How the embeddings of batches come near.
+  // How the embeddings of batches become local.
   enum class Announcement : std::uint8_t { none, localize_entities, localize_all, intent };
 
   static Announcement announcement_of(TrainingMode mode, adapm::Technique technique);
@@ -119,20 +118,20 @@ class EpochRunner {
     return announcement_ == Announcement::localize_entities || announcement_ == Announcement::localize_all;
   }
   bool signals() const { return announcement_ == Announcement::intent; }
-  // Every batch uses all entities, so that one intent names them all.
+  // Whether every batch uses all entities, so that one intent names them all.
   bool uses_all_entities() const { return options_.negatives.sharing == NegativeSharing::all; }
 
-  // Puts the triples in the order of an epoch, in which each order comes from the one before.
+  // Puts the triples in the order of an epoch. Each order depends on the one before.
   void arrange(std::uint64_t epoch);
   std::uint64_t stream(std::uint64_t epoch) const {
     return 2 * (epoch * task_.partition.workers() + task_.worker);
   }
-  // Of what one batch draws.
+  // The seed of one batch's draws.
   std::uint64_t batch_seed(std::size_t number) const { return options_.seed + kGoldenGamma * number; }
-  // By the loader's thread: makes the batch with this number.
+  // Called by the loader's thread. Makes the batch with this number.
   void make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents, Clock first);
   void signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start, Clock end) const;
-  // By the worker.
+  // Called by the worker.
   void localize(adapm::IntentWorker& worker, const TripleBatch& batch) const;
   void draw_negatives(adapm::IntentWorker& worker, TripleBatch& batch);
 
@@ -141,11 +140,11 @@ class EpochRunner {
   Announcement announcement_;
   std::size_t lookahead_;
   BatchTraining training_;
-  TripleBatcher batcher_;  // the loader's, with a sampler the worker's
+  TripleBatcher batcher_;  // used by the loader; with a sampler, by the worker
   std::vector<Triple> triples_;
   std::uint64_t epochs_arranged_ = 0;
-  std::uint64_t epoch_ = 0;     // that runs
-  std::vector<Key> negatives_;  // of the batch that is drawn
+  std::uint64_t epoch_ = 0;     // the current epoch
+  std::vector<Key> negatives_;  // of the batch being drawn
 };
 
 }  // namespace lapse::apps

@@ -11,7 +11,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Reads this worker's part of a table into the rank's copy of it.
+// Pulls this worker's part of a table into the rank's copy.
 void gather(Worker& worker, const Table<float>& table, std::vector<float>& values) {
   const std::uint64_t first = table.keys() * worker.local_index() / worker.local_count();
   const std::uint64_t last = table.keys() * (worker.local_index() + 1) / worker.local_count();
@@ -31,7 +31,7 @@ Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers, co
   std::vector<float> entities = room_for(tables.entities);
   std::vector<float> relations = room_for(tables.relations);
   Evaluation evaluation;
-  // Ranks without workers take part, so that they receive the results.
+  // Ranks without workers take part to receive the results.
   server.run_workers(std::max(1, workers), [&](Worker& worker) {
     gather(worker, tables.entities, entities);
     gather(worker, tables.relations, relations);

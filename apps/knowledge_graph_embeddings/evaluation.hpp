@@ -1,4 +1,4 @@
-// How well the embeddings predict held-out triples.
+// Measures how well the embeddings predict held-out triples.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lapse::apps {
 // Ranks of both sides of held-out triples.
 struct SplitMetrics {
   RankingMetrics all;
-  RankingMetrics seen;  // of the triples whose entities both occur in training triples
+  RankingMetrics seen;  // of triples whose entities both occur in training triples
 };
 
 struct Evaluation {
@@ -29,15 +29,14 @@ struct Splits {
   bool test = true;
 };
 
-// Ranks the held-out triples of a graph. Used by the thread that owns the server; graph and model must
-// outlive it.
+// Ranks the held-out triples of a graph. Used by the server's thread. Graph and model must outlive it.
 class Evaluator {
  public:
   Evaluator(const KnowledgeGraph& graph, const EmbeddingModel& model, const QueryForm& form)
       : graph_(graph), model_(model), form_(form), known_(graph) {}
 
-  // Collective. The result is equal on every rank. The workers of a rank gather all embeddings once, each a
-  // part of them, into memory that they share; then every worker of the job ranks a share of the triples.
+  // Collective. The result is equal on every rank. The workers of a rank pull all embeddings once, each a
+  // part, into shared memory; then every worker of the job ranks a share of the triples.
   Evaluation evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables,
                       Splits splits = {}) const;
 

@@ -23,7 +23,7 @@ inline float exponential(float x) {
   constexpr float kLog2High = 0x1.62ep-1F;
   constexpr float kLog2Low = static_cast<float>(std::numbers::ln2 - double{kLog2High});
   constexpr float kInverseLog2 = static_cast<float>(1 / std::numbers::ln2);
-  constexpr float kMin = -87;  // The exponent of a normal number is not below -126.
+  constexpr float kMin = -87;  // Normal numbers have exponents of at least -126.
   x = x < kMin ? kMin : x;
   const float rounded = x * kInverseLog2 + kRound;
   const float n = rounded - kRound;
@@ -79,7 +79,7 @@ inline float exponentiate_all(float* numbers, std::size_t count, float shift) {
   return combine_lanes(lanes, [](float a, float b) { return a + b; });
 }
 
-// The loops compiled for each instruction set, as those of lapse/store/update_rules/kernels.cpp.
+// The loops are compiled for each instruction set, like those of lapse/store/update_rules/kernels.cpp.
 #if defined(__GNUC__) && defined(__x86_64__)
 [[gnu::target("avx2"), gnu::noinline]] float largest_avx2(const float* numbers, std::size_t count) {
   return largest_of(numbers, count);

@@ -1,4 +1,4 @@
-// Exponentials of many scores, with the vector instructions that the processor has.
+// Exponentials of many scores, with the processor's vector instructions.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace lapse::apps {
 
-// The largest of the numbers, which are not empty; numbers that are none are passed over.
+// The largest of the numbers; skips NaN. Requires at least one number.
 float largest(std::span<const float> numbers, Isa isa = best_isa());
 
-// Replaces each number x by exp(x - shift) and returns the sum of the results. A result is exact to a few
-// units in its last place; below exp(-87) it is exp(-87), not 0. Every instruction set gives the same bits.
+// Replaces each number x by exp(x - shift) and returns the sum. Results are exact to a few units in the last
+// place, and at least exp(-87). Every instruction set gives the same bits.
 float exponentiate(std::span<float> numbers, float shift, Isa isa = best_isa());
 
 }  // namespace lapse::apps

@@ -32,7 +32,7 @@ void copy_share(Worker& worker, const Table<float>& from, const Table<float>& to
 
 void copy(ParameterServer& server, const EmbeddingTables& from, const EmbeddingTables& to) {
   server.run_workers(1, [&](Worker& worker) {
-    // What workers of other domains have pushed to copies counts, and must not come on top later.
+    // Pushes of other domains to replicas are included, and must not be added again later.
     worker.sync_barrier();
     copy_share(worker, from.entities, to.entities);
     copy_share(worker, from.relations, to.relations);

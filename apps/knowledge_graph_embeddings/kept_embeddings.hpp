@@ -1,4 +1,4 @@
-// Embeddings as they were at a moment of the training.
+// Keeps embeddings of an earlier time of the training.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace lapse::apps {
 
-// In tables of their own, without the state of the optimiser: the memory of the embeddings once more. So a
-// checkpoint can have them. Used by the thread that owns the manager.
+// Stores them in tables of their own, so that checkpoints can have them, without optimiser state. Doubles the
+// memory of the embeddings. Used by the manager's thread.
 class KeptEmbeddings {
  public:
-  // Collective. For such tables; the names of all begin with `name`, empty: tables without given names.
+  // Collective. For tables like these. The names of all begin with `name`; empty: unnamed tables.
   KeptEmbeddings(adapm::ParameterManager& manager, const std::string& name, const EmbeddingTables& tables);
 
-  // Collective. Ranks without workers take part.
+  // Collective. Keeps the current embeddings. Ranks without workers take part.
   void keep(const EmbeddingTables& tables);
-  // Collective. Sets the embeddings to what was kept, when no worker is training.
+  // Collective. Restores the kept embeddings. Requires that no worker is training.
   void restore(const EmbeddingTables& tables) const;
 
   const EmbeddingTables& tables() const { return kept_; }

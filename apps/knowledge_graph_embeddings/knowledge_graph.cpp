@@ -31,8 +31,8 @@ KnowledgeGraph make_random_graph(const DataOptions& data) {
   const RandomGraphOptions& options = data.random;
   if (options.entities == 0 || options.relations == 0)
     throw UsageError("a random graph needs at least one entity and one relation");
-  // Of an entity, whether it occurs; of a relation, how often and where it is trained; of a triple, besides
-  // itself, the worker and its copy, and two entries in the indices of known triples.
+  // Per entity: whether it occurs. Per relation: its count and the rank that trains it. Per triple: itself,
+  // its worker, the worker's copy, and two entries in the indices of known triples.
   const double bytes =
       options.entities / 8.0 + 16.0 * options.relations + 88.0 * static_cast<double>(options.triples);
   require_memory(fmt::format("a random graph of {} entities, {} relations and {} triples", options.entities,

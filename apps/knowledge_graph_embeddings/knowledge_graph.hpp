@@ -20,7 +20,7 @@ struct RandomGraphOptions {
   std::uint64_t triples = 100000;
 };
 
-// Where the triples come from.
+// The source of the triples.
 struct DataOptions {
   // Triple files, plain or compressed; "-": standard input.
   std::string train_file;  // empty: a random graph
@@ -28,7 +28,7 @@ struct DataOptions {
   std::string test_file;   // empty: none
   RandomGraphOptions random;
   std::uint64_t seed = 1;       // of the random graph
-  std::int32_t host_ranks = 1;  // so many ranks of this host hold the graph, each for itself
+  std::int32_t host_ranks = 1;  // ranks of this host that hold a copy of the graph
 };
 
 struct KnowledgeGraph {
@@ -47,16 +47,14 @@ struct KnowledgeGraph {
   std::uint64_t unseen(const std::vector<Triple>& triples) const;
 };
 
-// Fills in the counts. Throws UsageError when there are no triples to train on, or triples outside the
-// graph.
+// Fills in the counts. Throws UsageError if there are no training triples, or triples outside the graph.
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
-// Collective over the group, every rank of which gets the whole graph. Reads (io::shared_inputs) or
-// generates. The entities are those of all files, the counts of the names those of the training file. Throws
-// FileError, also for a file without triples and for a relation that only held-out triples have, which cannot
-// be learned, ConfigurationError when two files are one stream, OutOfMemory for a random graph before it is
-// made, and as make_graph does.
+// Collective over the group. Every rank gets the whole graph, read (io::shared_inputs) or generated. Entities
+// are those of all files; counts of names are those of the training file. Throws FileError, also for a file
+// without triples and for a relation only in held-out triples, which cannot be learned; ConfigurationError if
+// two files are one stream; OutOfMemory for a random graph before it is made; and what make_graph throws.
 KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

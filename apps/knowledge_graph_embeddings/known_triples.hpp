@@ -11,12 +11,12 @@
 
 namespace lapse::apps {
 
-// All triples of a graph, held out or not, by the two entities' sides. Immutable.
+// All triples of a graph, held out or not, indexed by both sides. Immutable.
 class KnownTriples {
  public:
   explicit KnownTriples(const KnowledgeGraph& graph);
 
-  // The different entities that make a true triple at the side `missing` of this one, ascending.
+  // The distinct entities that make this triple true at the side `missing`, ascending.
   std::span<const std::uint32_t> answers(Side missing, const Triple& triple) const;
 
  private:
@@ -25,7 +25,7 @@ class KnownTriples {
     std::uint32_t known;
     auto operator<=>(const Query&) const = default;
   };
-  // queries[i] is answered by answers[begin[i]] to answers[begin[i + 1]].
+  // The answers of queries[i] are answers[begin[i]] up to, not including, answers[begin[i + 1]].
   struct Index {
     std::vector<Query> queries;
     std::vector<std::size_t> begin;

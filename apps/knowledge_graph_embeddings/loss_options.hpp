@@ -1,4 +1,4 @@
-// What is minimized in training.
+// The loss that training minimizes.
 #pragma once
 
 #include "apps/knowledge_graph_embeddings/query_maker.hpp"

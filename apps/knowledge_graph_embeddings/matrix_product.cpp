@@ -16,12 +16,12 @@ blasint blas_size(std::size_t size) {
   return static_cast<blasint>(size);
 }
 
-// A leading dimension, which BLAS wants to be positive even if there are no columns.
+// A leading dimension, which BLAS requires to be positive even without columns.
 blasint leading(std::size_t columns) {
   return blas_size(columns == 0 ? 1 : columns);
 }
 
-// Each worker is a thread of its own: of a BLAS with threads, none is used.
+// Limits a threaded BLAS to one thread: each worker is a thread already.
 void use_one_thread() {
   static const bool done = (openblas_set_num_threads(1), true);
   static_cast<void>(done);

@@ -1,12 +1,12 @@
-// Products of matrices of floats, by a library of linear algebra (BLAS).
+// Products of float matrices, by BLAS.
 #pragma once
 
 #include <cstddef>
 
 namespace lapse::apps {
 
-// Matrices are stored row by row without gaps. The output overlaps no input. Every call computes in the
-// calling thread alone; any number of threads may call.
+// Matrices are stored row by row without gaps. The output must not overlap an input. Every call uses only the
+// calling thread; any number of threads may call.
 
 // c = a b^T, for a of rows x inner, b of columns x inner, c of rows x columns.
 void multiply_transposed(const float* a, const float* b, float* c, std::size_t rows, std::size_t columns,

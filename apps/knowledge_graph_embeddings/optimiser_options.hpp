@@ -14,7 +14,7 @@ struct OptimiserOptions {
   OptimiserKind kind = OptimiserKind::adagrad;
   double learning_rate = 0.1;
   double initial_accumulator = 1e-6;   // of Adagrad
-  std::optional<double> epsilon = {};  // else 1e-10 for Adagrad, 1e-8 for Adam
+  std::optional<double> epsilon = {};  // default 1e-10 for Adagrad, 1e-8 for Adam
 
   UpdateRule update_rule() const {
     if (kind == OptimiserKind::adam)

@@ -19,14 +19,14 @@ namespace lapse::apps {
 struct KnowledgeGraphOptions {
   DataOptions data;
   TrainingOptions training;
-  std::optional<adapm::Technique> technique;  // where workers signal intents
+  std::optional<adapm::Technique> technique;  // for the mode with intents
   CheckpointOptions checkpoints;
   ManagerSettings settings;
   std::string output_prefix;  // of the files of the embeddings; empty: none
   std::string summary_json;   // file; empty: none
 };
 
-// Adds every option to the parser, which fills in `options` when it parses.
+// Adds all options to the parser, which fills in `options` when it parses.
 void add_options(CLI::App& app, KnowledgeGraphOptions& options);
 
 }  // namespace lapse::apps

@@ -11,26 +11,26 @@
 
 namespace lapse::apps {
 
-// Shares of numbers that are set to 0 in a query, from 0 to below 1; the others are divided by the share that
-// is left, so that nothing is to be scaled when the embeddings are used (inverted dropout: Srivastava et al.,
-// JMLR 15 (2014)). Candidates are never touched.
+// Shares of numbers in a query that are set to 0, from 0 to below 1. The others are divided by the remaining
+// share, so that nothing needs scaling when the embeddings are used (inverted dropout: Srivastava et al.,
+// JMLR 15 (2014)). Candidates are unchanged.
 struct DropoutOptions {
   double entity = 0;
   double relation = 0;
 };
 
-// Makes the queries of a model and passes their gradients back. Belongs to one worker.
+// Computes queries of a model and propagates their gradients back. Belongs to one worker.
 class QueryMaker {
  public:
   QueryMaker(const EmbeddingModel& model, const DropoutOptions& options);
 
-  // What is dropped depends on seed and stream, and on the order of the queries.
+  // Dropped numbers depend on seed, stream and the order of the queries.
   void seed(std::uint64_t seed, std::uint64_t stream) { random_ = RandomEngine(seed, stream); }
 
-  // Computes a query. Returns what add_gradient needs to know what was dropped.
+  // Computes a query. Returns the random engine for add_gradient, to repeat the same dropout.
   RandomEngine make(Side missing, const EmbeddingRow& known, const EmbeddingRow& relation,
                     std::span<float> query);
-  // From the gradient of that query to those of its embeddings.
+  // Adds the gradients of the embeddings, given the gradient of that query.
   void add_gradient(RandomEngine dropped, Side missing, const EmbeddingRow& known,
                     const EmbeddingRow& relation, std::span<const float> query_gradient);
 
@@ -41,7 +41,7 @@ class QueryMaker {
     Mask(double share, std::size_t length);
     void apply(RandomEngine& random, const float* value);
 
-    std::uint64_t threshold;  // of a random number, above which its number stays
+    std::uint64_t threshold;  // a number stays if its random number is above this
     float kept;
     std::vector<float> factors;
     std::vector<float> value;

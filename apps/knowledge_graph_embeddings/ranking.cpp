@@ -7,11 +7,11 @@ namespace lapse::apps {
 
 namespace {
 
-// A block of queries and one of candidates fit into the nearest caches together.
+// A block of queries and a block of candidates fit into the nearest caches together.
 constexpr std::size_t kQueriesPerBlock = 32;
 constexpr std::size_t kCandidatesPerBlock = 64;
 
-// Entities by how their score compares with the true one's.
+// Counts of entities by comparing their scores with the true entity's.
 struct Places {
   std::uint64_t worse = 0;
   std::uint64_t equal = 0;
@@ -44,11 +44,11 @@ std::span<const float> row(std::span<const float> values, std::uint32_t id, std:
 
 struct Ranker::Query {
   Triple triple;
-  Side side;          // of the triple that is asked for
-  TripleQuery asked;  // the question for it
+  Side side;          // the missing entity's
+  TripleQuery asked;  // the query for it
   std::vector<float> query;
   float truth = 0;  // score of the triple
-  Places places;    // of all entities, the true one among them
+  Places places;    // of all entities, including the true one
 };
 
 void RankingSums::add(double rank) {
@@ -117,7 +117,7 @@ double Ranker::filtered_rank(const Query& query, const EmbeddingValues& values) 
     true_ones.add(model_.score(query.query, row(values.entities, entity, model_.entity_length())),
                   query.truth);
   }
-  // A triple that is not in the graph counts as true as well.
+  // A triple not in the graph counts as true, too.
   if (!has_answer) true_ones.add(query.truth, query.truth);
   const std::uint64_t others = query.places.all - true_ones.all;
   const std::uint64_t worse = query.places.worse - true_ones.worse;

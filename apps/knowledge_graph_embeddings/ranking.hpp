@@ -16,12 +16,12 @@ namespace lapse::apps {
 struct RankingMetrics {
   std::uint64_t ranks = 0;
   double mean_reciprocal_rank = 0;
-  double hits_at_1 = 0;  // share of the ranks that are at most 1
+  double hits_at_1 = 0;  // share of ranks that are at most 1
   double hits_at_3 = 0;
   double hits_at_10 = 0;
 };
 
-// The sums behind these averages, which workers add up.
+// The sums of these averages, which workers add up.
 class RankingSums {
  public:
   void add(double rank);
@@ -38,16 +38,16 @@ struct EmbeddingValues {
   std::span<const float> relations;
 };
 
-// Ranks entities by their scores, the largest first. Filtered: entities that make other true triples do not
-// count. Entities with equal scores share the mean of their ranks, so that a model with equal scores for all
-// entities is not rewarded. A score that is not a number counts as larger than the true entity's. Any number
-// of threads may use it.
+// Ranks entities by their scores, the largest first. Filtered: entities that make other true triples are
+// ignored. Entities with equal scores share their mean rank, so that a model with equal scores for all
+// entities is not rewarded. NaN scores count as larger than the true entity's. Any number of threads may use
+// it.
 class Ranker {
  public:
   Ranker(const EmbeddingModel& model, const QueryForm& form, const KnownTriples& known)
       : model_(model), form_(form), known_(known) {}
 
-  // The rank, from 1, of the subject and then of the object of each triple.
+  // Returns the rank, from 1, of the subject and then of the object of each triple.
   std::vector<double> ranks(std::span<const Triple> triples, const EmbeddingValues& values) const;
 
  private:

@@ -15,7 +15,7 @@ class Regularizer {
       : model_(model), l2_(static_cast<float>(l2)), n3_(static_cast<float>(n3)) {}
 
   bool is_active() const { return l2_ != 0 || n3_ != 0; }
-  // Of two entities and a relation; adds to the gradients of the rows.
+  // Adds the gradients for two entities and a relation to those of the rows.
   void add_gradients(const EmbeddingRow& known, const EmbeddingRow& relation,
                      const EmbeddingRow& answer) const {
     add_gradient(known, model_.entity_length());

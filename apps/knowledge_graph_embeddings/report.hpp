@@ -1,4 +1,4 @@
-// What a training reports to its user.
+// Reports of a training to its user.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace lapse::apps {
 
-// A line, and one more when held-out triples have entities without training triples.
+// One line, and a second if held-out triples have entities without training triples.
 std::string describe(const KnowledgeGraph& graph);
 // One line.
 std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
 
-// Quality at the last evaluation, or with patience at the best, times and communication of the training
-// (without the evaluations), and all counters of the manager.
+// The quality at the last evaluation, or with patience at the best; times and communication of the training,
+// without evaluations; and all counters of the manager.
 Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics);
 
 }  // namespace lapse::apps

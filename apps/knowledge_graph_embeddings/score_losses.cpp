@@ -7,8 +7,8 @@
 
 namespace lapse::apps {
 
-// The loss log(1 + exp(x)) of x = -f or f has the slope 1 / (1 + exp(-x)) in x. Written with exp of a number
-// that is not positive, neither overflows.
+// The loss log(1 + exp(x)) of x = -f or f has the slope 1 / (1 + exp(-x)) in x. Computed with exp of numbers
+// of at most 0, neither overflows.
 double logistic_loss(float& score, bool is_true) {
   const float x = is_true ? -score : score;
   const float small = std::exp(-std::abs(x));

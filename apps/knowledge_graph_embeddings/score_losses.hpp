@@ -18,7 +18,7 @@ double logistic_loss(float& score, bool is_true);
 //
 //   log(exp(t) + sum exp(n)) - t
 //
-// and replaces the scores by the slopes of the loss. A negative with the score -infinity does not count.
+// and replaces the scores by the slopes of the loss. A negative with the score -infinity is ignored.
 double softmax_loss(float& truth, std::span<float> negatives);
 
 }  // namespace lapse::apps

@@ -7,7 +7,7 @@ namespace lapse::apps {
 
 namespace {
 
-// 8 MB: a block of scores is used three times, and should still be in a cache then.
+// 8 MB: a block of scores is used three times, and should stay in a cache.
 constexpr std::size_t kMaxScores = std::size_t{1} << 21U;
 constexpr std::size_t kMinQueries = 32;
 

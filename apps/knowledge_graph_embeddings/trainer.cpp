@@ -37,8 +37,8 @@ bool is_factor(double number) {
   return number > 0 && number <= 1;
 }
 
-// Copies of a key show other workers' updates a little later, which only intents pay for.
-// A deterministic training sees all updates before.
+// Replicas show other workers' updates a little later, which pays off only with intents. A deterministic
+// training must see all earlier updates.
 Consistency consistency_of(const RunnerOptions& options) {
   const bool may_copy = options.mode == TrainingMode::intent && !options.deterministic;
   return may_copy ? Consistency::eventual : Consistency::sequential;
@@ -126,7 +126,7 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
       manager_.ranks() == 1 || negatives.per_side == 0 || negatives.sharing == NegativeSharing::all)
     return std::nullopt;
   const bool shares = negatives.sharing == NegativeSharing::batch;
-  // Shared negatives are different, so a pool has all of a batch.
+  // Shared negatives are distinct, so a pool holds all of a batch.
   const std::size_t pool_keys =
       std::max<std::size_t>(manager_.options().sampling_pool_keys, shares ? negatives.per_side : 0);
   return manager_.create_sampler(tables_.entities,
@@ -151,8 +151,8 @@ bool Trainer::run_part(TrainingJob* job) {
     const std::size_t local = worker.local_index();
     runners_[local]->run(worker, epoch, rate, positions_[local], shall_leave);
   });
-  std::array<double, 3> sums{};  // losses, batches that were trained, batches of the epoch
-  // Ranks without workers take part, so that they receive the sums.
+  std::array<double, 3> sums{};  // losses, trained batches, batches of the epoch
+  // Ranks without workers take part to receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     std::array<double, 3> own{};
     if (worker.local_index() < positions_.size()) {
@@ -186,7 +186,7 @@ double Trainer::loss_of_nothing() const {
   const NegativeOptions& negatives = options_.runner.negatives;
   const std::uint64_t of_side =
       negatives.sharing == NegativeSharing::all ? graph_.entities : std::uint64_t{negatives.per_side};
-  // Each of the two queries of a triple has as many scores, none of which is larger than the margin.
+  // Each of the two queries of a triple has this many scores, none larger than the margin.
   const double scores = 2 * (static_cast<double>(of_side) + 1);
   return scores * std::max({1.0, options_.initial_scale, std::abs(options_.model.margin)});
 }

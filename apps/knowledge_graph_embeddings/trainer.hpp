@@ -23,48 +23,48 @@ namespace lapse::apps {
 
 // The defaults suit WN18RR.
 struct TrainingOptions {
-  std::string tables = "embeddings";     // beginning of the tables' names; one trainer of a server has them
-  std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
+  std::string tables = "embeddings";     // prefix of the tables' names; unique among the trainers of a server
+  std::vector<std::int32_t> workers{1};  // by rank; a single number applies to every rank
   ModelOptions model;
-  bool reciprocal = false;     // relations have inverses with embeddings of their own, see QueryForm
+  bool reciprocal = false;     // relations have inverses with their own embeddings, see QueryForm
   double initial_scale = 0.1;  // standard deviation of the initial embeddings
   OptimiserOptions optimiser;
   ScheduleOptions schedule;
   std::uint64_t epochs = 20;
-  std::uint64_t evaluate_every = 10;  // epochs from one evaluation to the next; 0: none
-  std::uint64_t seed = 1;             // of initial embeddings, partition, orders and negatives
+  std::uint64_t evaluate_every = 10;  // epochs between evaluations; 0: none
+  std::uint64_t seed = 1;             // for initial embeddings, partition, orders and negatives
   RunnerOptions runner;
-  // Mode intent, on several ranks; see sampling_scheme.
+  // For mode intent on several ranks; see sampling_scheme.
   std::optional<adapm::SamplingScheme> sampling = {};
 
-  // Whether there is something to minimize: a triple without negatives has all of their softmax.
+  // Whether there is anything to minimize: the softmax of a triple without negatives is constant.
   bool has_loss() const {
     return runner.loss.kind != LossKind::softmax || runner.negatives.per_side != 0 ||
            runner.negatives.sharing == NegativeSharing::all;
   }
 
-  // Throws ConfigurationError for values that make no sense, alone or together.
+  // Throws ConfigurationError for invalid values or combinations.
   void check(std::int32_t ranks) const;
-  // The same for this graph.
+  // The same, for this graph.
   void check(const KnowledgeGraph& graph) const;
-  // Where more different shared negatives are asked for than the graph has entities, takes all entities.
-  // Returns a line for the user, or nothing.
+  // If more distinct shared negatives are requested than the graph has entities, uses all entities, and
+  // returns a line for the user; else nullopt.
   std::optional<std::string> fit(const KnowledgeGraph& graph);
 };
 
 struct EpochRecord {
   std::uint64_t epoch = 0;               // from 1
-  double loss = 0;                       // mean per triple with its negatives, at the moment of its training
+  double loss = 0;                       // mean per triple with its negatives, at the time of its training
   std::optional<Evaluation> evaluation;  // after the epoch, if it was evaluated
   PhaseCost cost;                        // of training alone
 };
 
-// Used by the thread that owns the manager. Every call is collective, and has the same effect on every rank,
-// also on ranks without workers; errors are thrown on every rank.
+// Used by the manager's thread. Every call is collective, and has the same effect on every rank, also on
+// ranks without workers. Errors are thrown on every rank.
 class Trainer {
  public:
-  // Collective. Creates the tables, distributes the triples and places the relations. Manager and graph
-  // must outlive the trainer; the graph is the same on every rank. Throws ConfigurationError for impossible
+  // Collective. Creates the tables, distributes the triples and places the relations. Manager and graph must
+  // outlive the trainer. Requires the same graph on every rank. Throws ConfigurationError for invalid
   // options.
   Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph, const TrainingOptions& options);
   ~Trainer();
@@ -72,21 +72,21 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. With
-  // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the
-  // best embeddings and evaluates them on the test triples. Throws Error when the training has diverged: see
+  // patience, evaluates only on the validation triples, may end earlier, and finally restores the best
+  // embeddings and evaluates them on the test triples. Throws Error if the training has diverged: see
   // require_healthy.
-  // A job, which may be null, saves checkpoints; where it is to be resumed, the training goes on from there,
-  // and where it is to stop, the training returns, perhaps in the middle of an epoch, and has stopped.
+  // `job`, which may be null, saves checkpoints. If it resumes, the training continues from its checkpoint.
+  // If it is to stop, the training returns, maybe in the middle of an epoch, and has_stopped().
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
   bool has_stopped() const { return has_stopped_; }
 
-  // Collective. One epoch, or what is left of it, without an evaluation.
+  // Collective. Trains one epoch, or the rest of it, without an evaluation.
   EpochRecord run_epoch();
-  // Collective. In parallel over all workers.
+  // Collective. Evaluates in parallel on all workers.
   Evaluation evaluate(Splits splits = {});
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
-  // The epoch after which the embeddings were as they are after run(), with its evaluation; null without one.
+  // The epoch whose embeddings run() left in the tables, with its evaluation; null without an evaluation.
   const EpochRecord* evaluated() const;
   adapm::Technique technique() const { return manager_.options().technique; }
   const TrainingOptions& options() const { return options_; }
@@ -98,17 +98,17 @@ class Trainer {
  private:
   std::optional<adapm::Sampler<float>> make_sampler();
   bool is_due(std::uint64_t epoch) const;
-  // At most, of a triple, where all scores are about 0.
+  // The largest loss of a triple if all scores are about 0.
   double loss_of_nothing() const;
   bool stops_early() const { return options_.schedule.patience != 0; }
-  // Of the last epoch.
+  // Evaluates the last epoch.
   void evaluate_epoch();
   void restore_best();
-  // Goes on in the epoch that is not finished; returns whether it is now.
+  // Continues the unfinished epoch; returns whether it is finished now.
   bool run_part(TrainingJob* job);
   JobProgress progress() const;
 
-  // What a checkpoint has beside the tables.
+  // Content of a checkpoint besides the tables.
   void begin(TrainingJob& job);
   RunIdentity identity() const;
   SavedState saved_state() const;
@@ -126,14 +126,14 @@ class Trainer {
   Evaluator evaluator_;
   TrainingSchedule schedule_;
   std::vector<EpochRecord> epochs_;
-  std::size_t best_epoch_ = 0;                         // index of the best that was evaluated
+  std::size_t best_epoch_ = 0;                         // index of the best evaluated epoch
   std::optional<KeptEmbeddings> best_;                 // with patience
   std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
-  // Of the epoch that is not finished:
+  // Of the unfinished epoch:
   std::vector<EpochRunner::Position> positions_;  // by local index
   PhaseCost part_cost_;                           // so far
   std::uint64_t part_clocks_ = 0;                 // batches of a worker on average, so far
-  std::uint64_t clocks_ = 0;                      // the same, of the epochs before
+  std::uint64_t clocks_ = 0;                      // the same, of earlier epochs
   bool has_stopped_ = false;
 };
 

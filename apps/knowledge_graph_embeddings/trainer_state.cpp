@@ -1,4 +1,4 @@
-// What a checkpoint has of a trainer, beside its tables.
+// The state of a trainer in a checkpoint, besides its tables.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -166,7 +166,7 @@ void Trainer::set_state(const SavedState& state) {
     all += workers.back().at("of").get<double>();
     loss += workers.back().at("loss").get<double>();
   }
-  // Equal on all ranks: what some workers take over and others do not would not add up.
+  // Equal on all ranks: otherwise some workers would resume and others would not.
   const auto has_same = [&](std::size_t worker) {
     const std::size_t batch = options_.runner.batch;
     return workers[worker].at("of").get<std::size_t>() == (partition_.count(worker) + batch - 1) / batch;
@@ -174,13 +174,13 @@ void Trainer::set_state(const SavedState& state) {
   bool same = workers.size() == partition_.workers();
   for (std::size_t worker = 0; same && worker < workers.size(); ++worker) same = has_same(worker);
   const double share = all == 0 ? 0 : done / all;
-  // As many batches by another number of workers are another number of clocks.
+  // With another number of workers, the same batches are a different number of clocks.
   part_clocks_ = static_cast<std::uint64_t>(done) / partition_.workers();
   const std::size_t first = workers_before(options_.workers, manager_.rank());
   for (std::size_t i = 0; i < runners_.size(); ++i) {
     const std::size_t batches = runners_[i]->batches();
     const std::size_t worker = first + i;
-    // Of another number of workers, or another partition, each has done the same share.
+    // With another number of workers, or another partition, each has done the same share.
     positions_[i].batches = same ? workers[worker].at("batches").get<std::size_t>()
                                  : static_cast<std::size_t>(share * static_cast<double>(batches));
     positions_[i].loss = same ? workers[worker].at("loss").get<double>() : worker == 0 ? loss : 0;

@@ -1,4 +1,4 @@
-// How the learning rate falls, and when training ends.
+// Decides the learning rate, and when training ends.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,24 @@
 namespace lapse::apps {
 
 struct ScheduleOptions {
-  double rate_decay = 1;       // factor of the learning rate after every epoch
-  double plateau_decay = 1;    // and after every evaluation without improvement
-  std::uint64_t patience = 0;  // evaluations in a row without improvement that end the training; 0: none do
+  double rate_decay = 1;       // factor of the learning rate per epoch
+  double plateau_decay = 1;    // and per evaluation without improvement
+  std::uint64_t patience = 0;  // consecutive evaluations without improvement that end the training; 0: never
 };
 
-// What the quality on validation triples says about the training. Every rank observes the same numbers, and
-// decides alike.
+// Decides by the quality on validation triples. Every rank observes the same numbers and decides the same.
 class TrainingSchedule {
  public:
   explicit TrainingSchedule(const ScheduleOptions& options) : options_(options) {}
 
   // The factor of the learning rate in this epoch, from 0.
   float rate(std::uint64_t epoch) const;
-  // An evaluation; the larger, the better. Returns whether it is the best so far.
+  // Reports an evaluation; larger is better. Returns whether it is the best so far.
   bool observe(double quality);
-  // What was observed, for a schedule with the same options that goes on.
+  // The observations, for resuming with the same options.
   struct State {
     std::optional<double> best = {};
-    std::uint64_t failures = 0;  // evaluations since the best
+    std::uint64_t failures = 0;  // evaluations after the best
     double plateau_rate = 1;
   };
   const State& state() const { return state_; }

@@ -9,7 +9,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Independent sums, which fit into vector registers.
+// Independent sums, for vector registers.
 float distance(std::span<const float> a, std::span<const float> b) {
   constexpr std::size_t kLanes = 16;
   std::array<float, kLanes> sums{};

@@ -7,7 +7,7 @@ namespace lapse::apps {
 
 // score = margin - |subject + relation - object|, the Euclidean distance (Bordes et al., NIPS'13). The query
 // is subject + relation, or object - relation. With the margin, a logistic loss replaces the paper's ranking
-// of pairs: triples that are closer than the margin count as true.
+// of pairs: triples closer than the margin count as true.
 class TransEModel final : public EmbeddingModel {
  public:
   TransEModel(std::size_t dimensions, float margin)

@@ -54,7 +54,7 @@ void TripleBatcher::fill_with(TripleBatch& batch, Draw&& draw) {
   batch.shared_ = static_cast<std::uint32_t>(entities.size());
   const std::size_t own_negatives = negatives_.sharing == NegativeSharing::none ? 2 * negatives_.per_side : 0;
   for (const Triple& triple : batch.triples) {
-    // Braces evaluate in this order, in which new keys get their slots.
+    // Braces evaluate in order, so new keys get their slots in this order.
     batch.triples_.push_back({entity_slot(triple.subject), relation_slot(triple.relation),
                               entity_slot(triple.object),
                               form_.reciprocal() ? relation_slot(form_.inverse(triple.relation)) : 0});

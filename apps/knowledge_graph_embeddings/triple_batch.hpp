@@ -18,24 +18,24 @@ namespace lapse::apps {
 // Which queries have the same negatives.
 enum class NegativeSharing : std::uint8_t {
   none,   // each has its own, drawn uniformly
-  batch,  // all of a batch: different entities, drawn uniformly, so that fewer embeddings are accessed
+  batch,  // all of a batch share distinct entities, drawn uniformly: fewer embeddings are accessed
   all     // all: every entity is a candidate of every query
 };
 
 struct NegativeOptions {
-  std::size_t per_side = 10;  // of each triple: with another subject, and with another object
+  std::size_t per_side = 10;  // per triple: with another subject, and with another object
   NegativeSharing sharing = NegativeSharing::none;
 };
 
-// Triples and their negatives: the keys of their embeddings, each once, and where each triple finds its own.
-// Shared negatives have the first slots. Used by one thread at a time.
+// Triples and their negatives: the distinct keys of their embeddings, and the slots of each triple. Shared
+// negatives have the first slots. Used by one thread at a time.
 class TripleBatch {
  public:
   std::span<const Key> entities() const { return entities_; }
   std::span<const Key> relations() const { return relations_; }
 
   std::span<const Triple> triples = {};
-  // Of the negatives that are still to be drawn; empty when the batch has them.
+  // The sample of negatives still to be drawn; nullopt if the batch has them.
   std::optional<adapm::PreparedSample<float>> sample = {};
 
  private:
@@ -53,14 +53,14 @@ class TripleBatch {
   std::vector<Key> relations_;
   std::vector<Slots> triples_;
   std::uint32_t shared_ = 0;                   // negatives of all triples
-  std::vector<std::uint32_t> negative_slots_;  // of each triple: other subjects, then other objects
+  std::vector<std::uint32_t> negative_slots_;  // per triple: other subjects, then other objects
 };
 
-// Makes batches of triples: draws their negatives and collects their keys. The draws depend on seed and
-// stream alone, and on the order of the triples. Used by one thread at a time.
+// Makes batches of triples: draws their negatives and collects their keys. The draws depend only on seed,
+// stream and the order of the triples. Used by one thread at a time.
 class TripleBatcher {
  public:
-  // There are not fewer entities than shared negatives.
+  // Requires at least as many entities as shared negatives.
   TripleBatcher(const KnowledgeGraph& graph, const QueryForm& form, const NegativeOptions& negatives)
       : entities_(graph.entities),
         form_(form),
@@ -69,13 +69,13 @@ class TripleBatcher {
         relation_slots_(form.relation_keys()) {}
 
   void seed(std::uint64_t seed, std::uint64_t stream) { random_ = RandomEngine(seed, stream); }
-  // Fills the batch with its triples and with negatives.
+  // Fills the batch with its triples and drawn negatives.
   void fill(TripleBatch& batch);
-  // With these negatives, so many as count() says; where triples share them, they are different.
+  // The same with these negatives, count() many; distinct if triples share them.
   void fill(TripleBatch& batch, std::span<const Key> negatives);
-  // Collects the keys of the triples alone, to announce them; some may be there twice.
+  // Collects only the keys of the triples, to announce them; keys may repeat.
   void collect(TripleBatch& batch) const;
-  // Negatives that so many triples need.
+  // The number of negatives for `triples` triples.
   std::size_t count(std::size_t triples) const;
 
  private:

@@ -11,7 +11,7 @@ double TripleLoss::add_gradients(const TripleSample& sample) {
     loss += add_side(Side::object, sample.object, sample.inverse_relation, &sample.subject,
                      sample.other_subjects);
   } else {
-    // The score of the triple is that of the first side: it counts once in a logistic loss.
+    // The first side has the triple's score: it counts once in a logistic loss.
     const EmbeddingRow* const truth = kind_ == LossKind::logistic ? nullptr : &sample.subject;
     loss += add_side(Side::subject, sample.object, sample.relation, truth, sample.other_subjects);
   }

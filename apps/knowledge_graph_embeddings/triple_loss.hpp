@@ -13,24 +13,24 @@
 
 namespace lapse::apps {
 
-// A triple, with entities that take the place of its subject and of its object in negatives.
+// A triple, with entities that replace its subject and its object in negatives.
 struct TripleSample {
   EmbeddingRow subject;
   EmbeddingRow relation;
   EmbeddingRow object;
   std::span<const EmbeddingRow> other_subjects;
   std::span<const EmbeddingRow> other_objects;
-  EmbeddingRow inverse_relation = {};  // by which its subject is asked for; without a value: by the relation
+  EmbeddingRow inverse_relation = {};  // for the query for the subject; without a value: the relation
 };
 
 // The logistic loss: with f the score,
 //
 //   log(1 + exp(-f(triple))) + sum over the negatives of log(1 + exp(f(negative)))
 //
-// or the softmax loss of its two queries, see score_losses.hpp. Added is the regularization of the triple
-// alone, so that of an entity in proportion to its number of triples. With an inverse relation the triple
-// counts twice, once for each query, in the loss and in the regularization. A negative that happens to be
-// true counts as any other. Belongs to one worker.
+// or the softmax loss of its two queries, see score_losses.hpp; plus the regularization of the triple only,
+// so that an entity is regularized in proportion to its number of triples. With an inverse relation the
+// triple counts twice, once for each query, in the loss and in the regularization. A negative that happens to
+// be true counts like any other. Belongs to one worker.
 class TripleLoss {
  public:
   TripleLoss(const EmbeddingModel& model, const LossOptions& options)
@@ -41,17 +41,17 @@ class TripleLoss {
         query_(model.entity_length()),
         query_gradient_(model.entity_length()) {}
 
-  // Of dropout.
+  // Seeds dropout.
   void seed(std::uint64_t seed, std::uint64_t stream) { queries_.seed(seed, stream); }
 
-  // Adds the gradients to the rows of the sample and returns its loss without the regularization.
+  // Adds the gradients to the rows of the sample, and returns its loss without regularization.
   double add_gradients(const TripleSample& sample);
 
  private:
   // Adds the gradients of the candidates for one side and returns their loss; `truth` may be null.
   double add_side(Side missing, const EmbeddingRow& known, const EmbeddingRow& relation,
                   const EmbeddingRow* truth, std::span<const EmbeddingRow> others);
-  // Replaces scores_ by slopes.
+  // Returns the loss, and replaces scores_ by slopes.
   double loss_of_scores(bool first_is_true);
 
   const EmbeddingModel& model_;
@@ -60,7 +60,7 @@ class TripleLoss {
   QueryMaker queries_;
   std::vector<float> query_;
   std::vector<float> query_gradient_;
-  std::vector<float> scores_;  // of the truth, if there is one, then of the others; later their slopes
+  std::vector<float> scores_;  // of the true entity, if any, then of the others; later their slopes
 };
 
 }  // namespace lapse::apps

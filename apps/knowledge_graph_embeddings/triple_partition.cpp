@@ -25,7 +25,7 @@ TriplePartition::TriplePartition(const KnowledgeGraph& graph, TripleClustering c
   for (const std::uint32_t worker : worker_of_) ++counts_[worker];
 }
 
-// Within a rank, the triples of each relation are dealt to the workers in turn.
+// Within a rank, the triples of each relation go to the workers round-robin.
 void TriplePartition::cluster(const BalancedPartition& relations, WorkerCounts workers, std::int32_t ranks) {
   std::vector<std::size_t> dealt(static_cast<std::size_t>(ranks));
   for (std::size_t i = 0; i < graph_.train.size(); ++i) {

@@ -1,4 +1,4 @@
-// Which worker trains which triples.
+// Assigns triples to workers.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ enum class TripleClustering : std::uint8_t {
   none          // triples dealt out at random
 };
 
-// Divides the training triples among the workers of all ranks, evenly; with clustering the ranks are as even
-// as whole relations allow (the largest first, each to the rank with the least work per worker), and each
-// rank's workers are even. Equal on every rank. Immutable; refers to the graph.
+// Divides the training triples evenly among the workers of all ranks. With clustering, ranks get whole
+// relations (the largest first, each to the rank with the least work per worker), and the workers of a rank
+// get equal shares. Equal on every rank. Immutable; refers to the graph.
 class TriplePartition {
  public:
-  // The counts of workers are valid for `ranks` ranks, with at least one worker.
+  // Requires counts of workers valid for `ranks` ranks, with at least one worker.
   TriplePartition(const KnowledgeGraph& graph, TripleClustering clustering, WorkerCounts workers,
                   std::int32_t ranks, std::uint64_t seed);
 
@@ -31,9 +31,9 @@ class TriplePartition {
   std::size_t ranks() const { return relations_.size(); }
   std::vector<Triple> triples(std::size_t worker) const;
   std::uint64_t count(std::size_t worker) const { return counts_[worker]; }
-  // With clustering: the relations whose triples are on this rank; without: none.
+  // With clustering, the relations whose triples are on this rank; otherwise none.
   std::span<const std::uint32_t> relations(Rank rank) const;
-  // Triples of the busiest worker, divided by the mean.
+  // The triples of the busiest worker, divided by the mean.
   double imbalance() const;
 
  private:

@@ -1,4 +1,4 @@
-// What is asked about a triple.
+// Queries about triples.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lapse::apps {
 
-// One entity of a triple is known, the other one is the answer.
+// One entity of a triple is known, the other is the answer.
 struct TripleQuery {
   std::uint32_t known = 0;
   std::uint32_t relation = 0;  // key of its embedding
@@ -16,16 +16,16 @@ struct TripleQuery {
   std::uint32_t answer = 0;
 };
 
-// How subjects are asked for: by the relation itself, whose embedding then serves both sides, or, with
-// reciprocal relations, as the objects of an inverse relation with an embedding of its own (Lacroix et al.,
-// ICML'18; Kazemi & Poole, NeurIPS'18). The inverse of relation r of R relations has the key R + r.
+// How to query subjects: by the relation itself, whose embedding then serves both sides; or, with reciprocal
+// relations, as objects of an inverse relation with its own embedding (Lacroix et al., ICML'18; Kazemi &
+// Poole, NeurIPS'18). The inverse of relation r of R relations has the key R + r.
 class QueryForm {
  public:
   QueryForm(std::uint64_t relations, bool reciprocal)
       : relations_(static_cast<std::uint32_t>(relations)), reciprocal_(reciprocal) {}
 
   bool reciprocal() const { return reciprocal_; }
-  // Embeddings of relations.
+  // The number of relation embeddings.
   std::uint64_t relation_keys() const {
     return reciprocal_ ? 2 * std::uint64_t{relations_} : std::uint64_t{relations_};
   }

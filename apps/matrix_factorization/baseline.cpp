@@ -10,7 +10,7 @@ namespace {
 
 using Biases = std::vector<double>;
 
-// The best biases of one side (rows or columns, selected by the member pointers) given those of the other.
+// The best biases of one side (rows or columns, selected by the member pointers), given those of the other.
 Biases solve(const FactorizationProblem& problem, std::uint32_t io::Cell::*side,
              std::uint32_t io::Cell::*other_side, const std::vector<std::uint32_t>& counts,
              const Biases& other, double l2) {

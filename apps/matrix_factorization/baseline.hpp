@@ -1,18 +1,18 @@
-// What simple models without factors reach: the measure for the factors.
+// Errors of simple models without factors, for comparison.
 #pragma once
 
 #include "apps/matrix_factorization/problem.hpp"
 
 namespace lapse::apps {
 
-// Root mean square errors on the held-out cells; 0 when there are none.
+// Root mean square errors on the held-out cells; 0 without held-out cells.
 struct Baselines {
-  double mean = 0;    // every cell predicted as the mean of the training cells
-  double biases = 0;  // mean + b_row + b_column
+  double mean = 0;    // predicts every cell as the mean of the training cells
+  double biases = 0;  // predicts mean + b_row + b_column
 };
 
-// The biases minimise  sum error^2 + l2 (sum b_row^2 + sum b_column^2)  over the training cells: rounds that
-// solve for all rows, then for all columns, in closed form.
+// The biases minimise sum error^2 + l2 (sum b_row^2 + sum b_column^2) over the training cells. Each round
+// solves for all rows, then for all columns, in closed form.
 Baselines compute_baselines(const FactorizationProblem& problem, double l2 = 2, int rounds = 20);
 
 }  // namespace lapse::apps

@@ -13,10 +13,9 @@
 namespace lapse::apps {
 
 // Pulls the factors of a batch of cells, trains the cells one after the other on these copies, and pushes the
-// changes. Within a batch a row or column that occurs again is seen as the cells before have left it; what
-// other workers push meanwhile is seen by the next batch. A table that takes gradients gets one for each row
-// and column: the sum over the batch, at the pulled values. Belongs to one worker; tables and model must
-// outlive it.
+// changes. Within a batch, a cell sees the changes of earlier cells; the next batch sees concurrent pushes of
+// other workers. A table that takes gradients gets one for each row and column: the sum over the batch, at
+// the pulled values. Belongs to one worker. Tables and model must outlive it.
 class BatchTrainer {
  public:
   BatchTrainer(const FactorTable& factors, const FactorModel& model)
@@ -29,10 +28,10 @@ class BatchTrainer {
   void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
 
  private:
-  // Both write changes_.
+  // Both variants write changes_.
   void step_one_after_the_other(std::span<const io::Cell> batch, const SgdSteps& steps);
   void sum_gradients(std::span<const io::Cell> batch, const SgdSteps& steps);
-  // Of a key's value in values_.
+  // The offset of a key's value in values_.
   std::size_t offset(Key key) { return slots_.slot(key, keys_) * model_.length(); }
 
   const FactorTable& factors_;
@@ -40,7 +39,7 @@ class BatchTrainer {
   KeySlots slots_;
   std::vector<Key> keys_;            // of the batch
   std::vector<float> values_;        // of the keys, row by row
-  std::vector<float> changes_;       // the same before the batch, then what is pushed
+  std::vector<float> changes_;       // values_ before the batch, then the changes to push
   std::vector<float> row_gradient_;  // of one cell
   std::vector<float> column_gradient_;
 };

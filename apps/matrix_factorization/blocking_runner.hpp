@@ -1,4 +1,4 @@
-// Distributed stochastic gradient descent by blocks, with one access after the other.
+// Distributed stochastic gradient descent by blocks, with single accesses.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace lapse::apps {
 
-// The parameter blocking of the paper (Renz-Wieland et al., VLDB'20, sections 2.2.2 and 4.1): between
-// subepochs, a barrier of all workers; then each brings the columns of its next block to its rank, waits, and
-// works without communication. Only columns that the worker has cells in are moved. With the same number of
-// workers the result is the same, bit for bit, however they are distributed over ranks.
+// The parameter blocking of the paper (Renz-Wieland et al., VLDB'20, sections 2.2.2 and 4.1): after a barrier
+// of all workers between subepochs, each worker localizes the columns of its next block, waits, and works
+// without communication. Only columns in which the worker has cells move. The result depends only on the
+// number of workers, not on their distribution over ranks, bit for bit.
 class BlockingRunner final : public EpochRunner {
  public:
   BlockingRunner(const WorkerTask& task, const RunnerOptions& options)

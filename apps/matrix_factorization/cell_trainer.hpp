@@ -9,10 +9,10 @@
 
 namespace lapse::apps {
 
-// Three accesses per cell: the row is pulled, the column changed in place where it is local, the row's change
-// pushed. A remote column is pulled and its change pushed. Correct wherever the factors are; fast where they
-// are local. A table that takes gradients gets them: four accesses, row and column pulled and pushed to.
-// Belongs to one worker.
+// Three accesses per cell: it pulls the row, changes a local column in place, and pushes the row's change. It
+// pulls a remote column and pushes its change. Correct wherever the factors are; fast if they are local. A
+// table that takes gradients needs four accesses: row and column are pulled and pushed. Belongs to one
+// worker.
 class CellTrainer {
  public:
   CellTrainer(Worker& worker, const FactorTable& factors, const FactorModel& model)

@@ -1,4 +1,4 @@
-// Training as on a parameter server that allocates parameters statically.
+// Training as with a parameter server that allocates parameters statically.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lapse::apps {
 
-// Batch by batch, wherever the factors are.
+// Trains batch by batch, without moving factors.
 class ClassicRunner final : public EpochRunner {
  public:
   ClassicRunner(const WorkerTask& task, const RunnerOptions& options);

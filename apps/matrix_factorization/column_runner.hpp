@@ -11,11 +11,12 @@
 
 namespace lapse::apps {
 
-// As AdaPM's paper trains (CIKM'23, section 5.1): the cells of a rank's rows are divided among its workers by
-// column, and a worker visits its cells by column, columns and the cells of each in a random order of the
-// epoch. Batches of cells, each a clock: the loader's thread signals intents for their columns some batches
-// ahead, the worker one for all rows of its cells for the whole epoch. The manager does the rest; under its
-// technique `localize` the worker localizes the rows once and columns ahead of their use.
+// The training of AdaPM's paper (CIKM'23, section 5.1): the cells of a rank's rows are divided among its
+// workers by column. A worker visits its cells by column; each epoch has a new random order of columns, and
+// of the cells of a column. Each batch of cells is a clock: the loader's thread signals intents for the
+// batches' columns some batches ahead; the worker signals one intent for all its rows for the whole epoch.
+// The manager does the rest. Under the technique `localize`, the worker localizes the rows once, and columns
+// ahead of their use.
 class ColumnRunner final : public EpochRunner {
  public:
   ColumnRunner(const WorkerTask& task, const RunnerOptions& options);
@@ -40,7 +41,7 @@ class ColumnRunner final : public EpochRunner {
   std::size_t batch_;
   std::size_t lookahead_;
   std::vector<io::Cell> cells_;            // by column
-  std::vector<std::size_t> column_begin_;  // in cells_: of each different column, and the end
+  std::vector<std::size_t> column_begin_;  // in cells_: of each distinct column, and the end
   std::vector<Key> rows_;                  // of the cells
   std::vector<io::Cell> visits_;           // cells_ in the order of the epoch
   BatchTrainer trainer_;

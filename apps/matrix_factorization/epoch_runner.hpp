@@ -1,4 +1,4 @@
-// One worker's share of an epoch, in each of the ways to train.
+// One worker's share of an epoch, in each mode of training.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace lapse::apps {
 enum class TrainingMode : std::uint8_t {
   blocking,        // subepochs of disjoint blocks, whose columns are localized between them
   latency_hiding,  // columns are localized a window of cells ahead of their use
-  classic,         // nothing is localized: factors stay where the table put them
+  classic,         // nothing is localized: factors stay at their homes
   intent,          // cells by column; workers signal intents, and the manager does the rest
 };
 
-// How a worker of mode `blocking` accesses its block; the values are the same, bit for bit.
+// How a worker of mode `blocking` accesses its block. Both give the same values, bit for bit.
 enum class BlockAccess : std::uint8_t {
-  lease,  // the block is leased and trained in place
-  pull,   // the columns are localized; three accesses per cell
+  lease,  // leases the block and trains it in place
+  pull,   // localizes the columns; three accesses per cell
 };
 
-// The data of one worker's runner; referred to, not copied.
+// The data of one worker's runner, held by reference.
 struct WorkerTask {
   const FactorTable& factors;
   const FactorModel& model;
@@ -39,8 +39,7 @@ struct WorkerTask {
   adapm::Technique technique;
 };
 
-// Where no number is given. Columns that are localized are to come just in time, the manager chooses the time
-// itself.
+// Defaults. Localized columns should arrive just in time; for intents, the manager chooses the time itself.
 constexpr std::size_t kLookaheadCells = 500;
 constexpr std::size_t kClassicBatch = 1;
 constexpr std::size_t kIntentBatch = 256;
@@ -51,19 +50,19 @@ struct RunnerOptions {
   TrainingMode mode = TrainingMode::blocking;
   BlockAccess access = BlockAccess::lease;
   CellOrder order = CellOrder::sorted;
-  std::uint64_t seed = 1;  // of the order
-  // latency_hiding: cells in a window; intent: batches from announcing columns to their use.
+  std::uint64_t seed = 1;  // for the order
+  // latency_hiding: cells of a window; intent: batches from announcing columns to their use.
   std::optional<std::size_t> lookahead = {};
   std::optional<std::size_t> batch = {};  // classic, intent: cells whose factors are accessed together
 };
 
-// Belongs to one worker of the schedule. Every worker calls the same functions in the same order, each time
-// with the Worker of the current phase.
+// Belongs to one worker of the schedule. All workers call the same functions in the same order, with the
+// Worker of the current phase.
 class EpochRunner {
  public:
   virtual ~EpochRunner() = default;
 
-  // Before the first epoch: localizes the factors that this mode needs.
+  // Called before the first epoch. Localizes the factors that the mode needs.
   virtual void place(Worker& worker) = 0;
   // Visits each of the worker's cells once.
   virtual void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
@@ -71,7 +70,7 @@ class EpochRunner {
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options);
 
-// Brings the worker's rows to its rank, where they stay: no other worker uses them.
+// Localizes the worker's rows permanently: no other worker uses them.
 void localize_own_rows(Worker& worker, const WorkerTask& task);
 
 }  // namespace lapse::apps

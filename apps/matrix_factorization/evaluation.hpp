@@ -13,20 +13,20 @@
 namespace lapse::apps {
 
 // Computes errors from pulled copies of the factors: the columns of one block at a time, and batches of rows.
-// Reads only, so any worker may evaluate any cells, though its own are faster. Belongs to one worker.
+// Only reads, so any worker may evaluate any cells, though its own are faster. Belongs to one worker.
 class Evaluator {
  public:
   Evaluator(Worker& worker, const FactorTable& factors, const FactorModel& model)
       : worker_(worker), factors_(factors), model_(model), column_slot_(factors.columns) {}
 
-  // Sum of the squared errors of the cells.
+  // The sum of the squared errors of the cells.
   double squared_error(const WorkerCells& cells);
 
  private:
   double block_error(std::span<const io::Cell> cells, std::span<const std::uint32_t> columns);
   void pull_columns(std::span<const std::uint32_t> columns);
-  // Pulls the rows of as many of the cells, which are sorted by row, as one batch holds, and returns the
-  // number of these cells.
+  // Pulls the rows of the first cells, as many as one batch holds, and returns the number of these cells.
+  // Requires cells sorted by row.
   std::size_t pull_rows(std::span<const io::Cell> cells);
 
   Worker& worker_;

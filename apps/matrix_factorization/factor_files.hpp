@@ -1,4 +1,4 @@
-// The trained factors as files.
+// Writes the trained factors to files.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,15 @@ namespace lapse::apps {
 // Writes <prefix>-rows.npy and <prefix>-columns.npy (ids x rank), and with biases <prefix>-row-biases.npy and
 // <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
-// If the matrix comes from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the id of
-// each row and column, in ascending order.
+// If the matrix was read from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the ids
+// of rows and columns, in ascending order.
 class FactorFiles {
  public:
-  // Creates the files, so that a path that cannot be written to is noticed before the training. Throws
-  // FileError.
+  // Creates the files, so that a bad path is noticed before the training. Throws FileError.
   FactorFiles(const std::string& prefix, const FactorizationProblem& problem, const FactorModel& model);
 
-  // Pulls the factors in ranges of keys and writes them. Not collective: one worker does all of it. The files
-  // appear under their names when this has succeeded. Throws FileError.
+  // Pulls the factors in ranges of keys and writes them. Not collective: called by one worker. The files get
+  // their final names on success. Throws FileError.
   void write(Worker& worker, const FactorTable& factors);
 
  private:

@@ -11,7 +11,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Which keys have training cells; shared by all copies of the initialiser.
+// Which keys have training cells. All copies of the initialiser share it.
 std::shared_ptr<const std::vector<bool>> keys_with_cells(const FactorizationProblem& problem) {
   auto with_cells = std::make_shared<std::vector<bool>>();
   with_cells->reserve(problem.rows + problem.columns);

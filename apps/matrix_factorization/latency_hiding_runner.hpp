@@ -11,9 +11,9 @@
 namespace lapse::apps {
 
 // The latency hiding of the paper (section 2.2.3): while the cells of one window are trained, the columns of
-// the next are being localized, so a column is requested between one and two windows ahead. Workers that
-// localize the same column at the same time take it from each other; a worker that finds it gone accesses it
-// by message. Each worker's rows stay local.
+// the next are localized, so a column is requested one to two windows ahead. Workers that localize the same
+// column at the same time take it from each other; a worker that finds it gone accesses it by message. Each
+// worker's rows stay local.
 class LatencyHidingRunner final : public EpochRunner {
  public:
   LatencyHidingRunner(const WorkerTask& task, const RunnerOptions& options);
@@ -30,7 +30,7 @@ class LatencyHidingRunner final : public EpochRunner {
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
   std::vector<Key> keys_;
-  std::vector<std::uint64_t> last_window_;  // by column: number of the last window that localized it
+  std::vector<std::uint64_t> last_window_;  // by column: the last window that localized it
   std::uint64_t windows_ = 0;
 };
 

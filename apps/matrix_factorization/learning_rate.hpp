@@ -1,4 +1,4 @@
-// How the step size changes from epoch to epoch.
+// The step size of each epoch.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct LearningRateOptions {
 };
 
 // The bold driver (as used by Gemulla et al., KDD'11) compares the training error with that of the epoch
-// before: five per cent more after an improvement, half after none.
+// before: it raises the rate by 5 % after an improvement, and halves it otherwise.
 class LearningRate {
  public:
   explicit LearningRate(const LearningRateOptions& options)
       : options_(options), state_{.current = options.initial} {}
 
-  // What the next rate depends on, for a training with the same options that goes on.
+  // The state of the next rate, for resuming with the same options.
   struct State {
     double current = 0;
     std::uint64_t epochs = 0;
@@ -30,7 +30,7 @@ class LearningRate {
   void set_state(const State& state) { state_ = state; }
 
   double current() const { return state_.current; }
-  // After an epoch: its error on the training cells, of which the bold driver needs every one.
+  // Reports the error of an epoch on the training cells; the bold driver needs every one.
   void epoch_finished(double train_rmse);
 
  private:

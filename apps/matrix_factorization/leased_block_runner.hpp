@@ -10,8 +10,8 @@
 
 namespace lapse::apps {
 
-// The blocks of BlockingRunner in the same order, with the same values, bit for bit: but between the barriers
-// a worker leases the rows and columns of its block, and an access costs what it costs in an array.
+// Like BlockingRunner, with the same values, bit for bit, except that between barriers a worker leases the
+// rows and columns of its block, so that accesses cost as much as in an array.
 class LeasedBlockRunner final : public EpochRunner {
  public:
   LeasedBlockRunner(const WorkerTask& task, const RunnerOptions& options);
@@ -22,7 +22,7 @@ class LeasedBlockRunner final : public EpochRunner {
  private:
   struct Block {
     std::vector<Key> keys;        // of its rows, then of its columns
-    std::vector<io::Cell> cells;  // sorted; row and column are positions in `keys`
+    std::vector<io::Cell> cells;  // sorted; row and column are indices in `keys`
   };
 
   Block make_block(std::size_t block) const;

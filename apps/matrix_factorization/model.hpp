@@ -7,12 +7,12 @@
 
 namespace lapse::apps {
 
-// Step size and strength of the regularization of one epoch.
+// Step size and regularization of one epoch.
 struct SgdSteps {
   float learning_rate = 0;
   float l2_factors = 0;
   float l2_biases = 0;
-  float scale = 1;  // the learning rate as a multiple of the first epoch's: of pushes that carry gradients
+  float scale = 1;  // learning rate divided by the first epoch's, for pushes that carry gradients
 };
 
 // A cell is predicted as  mean + b_row + b_column + p_row . q_column,  or without the biases.
@@ -64,8 +64,8 @@ class FactorModel {
     return error;
   }
 
-  // Writes the gradient for a cell of this value; learning rate and scale have no part in it. All have
-  // length() elements; the gradients overlap nothing. Returns the error.
+  // Writes the gradients for a cell of this value, without learning rate and scale. All have length()
+  // elements; the gradients must not overlap anything. Returns the error.
   float gradients(const float* row, const float* column, float* row_gradient, float* column_gradient,
                   float value, const SgdSteps& steps) const {
     const float error = value - predict(row, column);
@@ -78,8 +78,7 @@ class FactorModel {
   }
 
  private:
-  // A compiler may not reorder a sum of floats on its own; these independent sums are what it can put into
-  // vector registers.
+  // Compilers must not reorder sums of floats; these independent sums fit into vector registers.
   static float dot(const float* __restrict left, const float* __restrict right, std::size_t count) {
     constexpr std::size_t kLanes = 16;
     std::array<float, kLanes> sums{};

@@ -18,7 +18,7 @@ namespace lapse::apps {
 struct MatrixFactorizationOptions {
   DataOptions data;
   TrainingOptions training;
-  std::optional<adapm::Technique> technique;  // where workers signal intents
+  std::optional<adapm::Technique> technique;  // for the mode with intents
   CheckpointOptions checkpoints;
   ManagerSettings settings;
   bool baselines = true;
@@ -26,7 +26,7 @@ struct MatrixFactorizationOptions {
   std::string summary_json;   // file; empty: none
 };
 
-// Adds every option to the parser, which fills in `options` when it parses.
+// Adds all options to the parser, which fills in `options` when it parses.
 void add_options(CLI::App& app, MatrixFactorizationOptions& options);
 
 }  // namespace lapse::apps

@@ -17,7 +17,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Moves about a fraction of the cells to a list of their own; the rest keeps its order.
+// Moves about this fraction of the cells to a separate list; the rest keeps its order.
 std::vector<io::Cell> hold_out(std::vector<io::Cell>& cells, double fraction, std::uint64_t seed) {
   std::vector<io::Cell> held_out;
   const PositionalRandom random(seed);
@@ -71,8 +71,8 @@ namespace {
 
 FactorizationProblem generate(const DataOptions& options) {
   const io::ZipfMatrixOptions& zipf = options.zipf;
-  // While it is generated, each row and column has an id and the factors behind the values; then it is
-  // counted and assigned to a worker. Workers have copies of their cells.
+  // During generation, each row and column has an id and the generating factors; then a count and a worker.
+  // Workers have copies of their cells.
   const auto ids = static_cast<double>(std::uint64_t{zipf.rows} + zipf.columns);
   const double bytes =
       sizeof(float) * (zipf.rank + 4.0) * ids + 2.0 * sizeof(io::Cell) * static_cast<double>(zipf.cells);

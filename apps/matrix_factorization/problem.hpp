@@ -12,16 +12,16 @@
 
 namespace lapse::apps {
 
-// Where the cells come from.
+// The source of the cells.
 struct DataOptions {
   // Rating files, plain or compressed; "-": standard input.
   std::string train_file;                                            // empty: a generated matrix
-  std::string test_file;                                             // empty: a part of the cells is held out
+  std::string test_file;                                             // empty: holds out a part of the cells
   std::uint64_t max_id = std::numeric_limits<std::uint64_t>::max();  // of users and items of files
   double test_fraction = 0.1;
-  std::uint64_t seed = 1;  // of the choice of the held-out cells
+  std::uint64_t seed = 1;  // for the choice of the held-out cells
   io::ZipfMatrixOptions zipf;
-  std::int32_t host_ranks = 1;  // so many ranks of this host hold the matrix, each for itself
+  std::int32_t host_ranks = 1;  // ranks of this host that hold a copy of the matrix
 };
 
 struct FactorizationProblem {
@@ -33,21 +33,20 @@ struct FactorizationProblem {
   // Training cells of each row and column.
   std::vector<std::uint32_t> row_counts;
   std::vector<std::uint32_t> column_counts;
-  // Of the files, for each row and column; ascending. Empty for a generated matrix.
+  // Ids in the files, for each row and column; ascending. Empty for a generated matrix.
   std::vector<std::uint64_t> row_ids;
   std::vector<std::uint64_t> column_ids;
 };
 
-// Fills in means and counts. Throws UsageError when there are no cells to train on, or cells outside the
-// matrix.
+// Fills in means and counts. Throws UsageError if there are no training cells, or cells outside the matrix.
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
                                   std::vector<io::Cell> test);
 
-// Collective over the group, every rank of which gets the whole problem. Reads (io::shared_inputs) or
-// generates. Rows and columns of files are the ids that occur in either, in ascending order. Every cell is
-// held out with probability test_fraction, the same cells for equal seeds. Throws FileError,
-// ConfigurationError when both files are one stream or only the test ratings are a file, OutOfMemory, for a
-// generated matrix before it is made, and as make_problem does.
+// Collective over the group. Every rank gets the whole problem, read (io::shared_inputs) or generated. Rows
+// and columns are the ids that occur in either file, in ascending order. Every cell is held out with
+// probability test_fraction, the same cells for equal seeds. Throws FileError; ConfigurationError if both
+// files are one stream or only the test ratings are a file; OutOfMemory, for a generated matrix before it is
+// made; and what make_problem throws.
 FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

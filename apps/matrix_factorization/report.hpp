@@ -1,4 +1,4 @@
-// What a training reports to its user.
+// Reports of a training to its user.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ std::string describe(const FactorizationProblem& problem, const std::optional<Ba
 // One line.
 std::string describe(const EpochRecord& record);
 
-// Errors, times and communication of the training (without the evaluations), and all counters of the server.
+// Errors, times and communication of the training, without evaluations, and all counters of the server.
 Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
                   const std::optional<Baselines>& baselines, const adapm::Statistics& statistics);
 

@@ -11,7 +11,7 @@ namespace lapse::apps {
 
 namespace {
 
-// The different values of one member of the cells, ascending.
+// The distinct values of one field of the cells, ascending.
 std::vector<std::uint32_t> distinct(std::span<const io::Cell> cells, std::uint32_t io::Cell::*member) {
   std::vector<std::uint32_t> ids(cells.size());
   std::transform(cells.begin(), cells.end(), ids.begin(), [&](const io::Cell& cell) { return cell.*member; });

@@ -26,14 +26,14 @@ double deciding_error(const EpochRecord& record) {
   return record.errors->test_rmse.value_or(record.errors->train_rmse);
 }
 
-// The largest absolute value: no prediction of a model that has learned nothing is further off.
+// The largest absolute value, a bound on the errors of an untrained model.
 double scale_of(const FactorizationProblem& problem) {
   float largest = 1;
   for (const io::Cell& cell : problem.train) largest = std::max(largest, std::abs(cell.value));
   return largest;
 }
 
-// Copies of a key show other workers' updates a little later, which only intents pay for.
+// Replicas show other workers' updates a little later, which pays off only with intents.
 Consistency consistency_of(TrainingMode mode) {
   return mode == TrainingMode::intent ? Consistency::eventual : Consistency::sequential;
 }
@@ -125,7 +125,7 @@ EpochRecord Trainer::run_epoch() {
 
 Errors Trainer::evaluate() {
   std::array<double, 2> sums{};
-  // Ranks without workers take part, with nothing to evaluate, so that they receive the sums.
+  // Ranks without workers take part to receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     std::array<double, 2> squared_errors{};
     if (worker.local_index() < states_.size()) {
@@ -164,7 +164,7 @@ void Trainer::check_health(const EpochRecord& record, TrainingJob* job) const {
   if (record.errors) {
     const double train = record.errors->train_rmse;
     const double deciding = deciding_error(record);
-    // std::max passes over a second number that is none.
+    // std::max ignores a NaN as the second argument.
     health.loss =
         std::isfinite(train) && std::isfinite(deciding) ? std::max(train, deciding) : train + deciding;
   }

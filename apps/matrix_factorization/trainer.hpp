@@ -23,31 +23,31 @@ namespace lapse::apps {
 
 // The defaults suit MovieTweetings.
 struct TrainingOptions {
-  std::string table = "factors";         // name of the table; one trainer of a server has it
-  std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
+  std::string table = "factors";         // name of the table; unique among the trainers of a server
+  std::vector<std::int32_t> workers{1};  // by rank; a single number applies to every rank
   std::uint64_t rank = 16;               // factors of each row and column
   bool biases = true;
-  double initial_scale = 0.005;  // factors start uniform in [-scale, scale)
+  double initial_scale = 0.005;  // initial factors are uniform in [-scale, scale)
   double l2_factors = 0.08;
   double l2_biases = 0.02;
   UpdateRuleOptions update_rule;
   LearningRateOptions learning_rate;
   std::uint64_t epochs = 50;
-  std::uint64_t patience = 3;  // epochs without a better test error after which training stops; 0: never
-  std::uint64_t evaluate_every = 1;  // epochs from one evaluation to the next; 0: none
-  std::uint64_t seed = 1;            // of initial factors and orders
+  std::uint64_t patience = 3;        // epochs without a better test error that end the training; 0: never
+  std::uint64_t evaluate_every = 1;  // epochs between evaluations; 0: none
+  std::uint64_t seed = 1;            // for initial factors and orders
   RunnerOptions runner;
-  // The mode is one whose result is equal in every run; a resumed run must have as many workers.
+  // Requires a mode whose result is equal in every run; a resumed run needs the same number of workers.
   bool deterministic = false;
 
-  // Throws ConfigurationError for values that make no sense, alone or together.
+  // Throws ConfigurationError for invalid values or combinations.
   void check(std::int32_t ranks) const;
 };
 
 // Root mean square errors.
 struct Errors {
   double train_rmse = 0;
-  std::optional<double> test_rmse;  // of the held-out cells, if there are any
+  std::optional<double> test_rmse;  // of the held-out cells, if any
 };
 
 struct EpochRecord {
@@ -57,12 +57,12 @@ struct EpochRecord {
   PhaseCost cost;                // of training alone
 };
 
-// Used by the thread that owns the manager. Every call is collective, and has the same effect on every rank,
-// also on ranks without workers; errors are thrown on every rank.
+// Used by the manager's thread. Every call is collective, and has the same effect on every rank, also on
+// ranks without workers. Errors are thrown on every rank.
 class Trainer {
  public:
   // Collective. Creates the table, distributes the cells and places the factors. Manager and problem must
-  // outlive the trainer; the problem is equal on every rank. Throws ConfigurationError for impossible
+  // outlive the trainer. Requires an equal problem on every rank. Throws ConfigurationError for invalid
   // options.
   Trainer(adapm::ParameterManager& manager, const FactorizationProblem& problem,
           const TrainingOptions& options);
@@ -70,16 +70,16 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // Collective. Trains until the options say stop; calls on_epoch on every rank after every epoch. Throws
-  // Error when the training has diverged: see require_healthy. A job, which may be null, saves checkpoints;
-  // where it is to be resumed, the training goes on from there, and where it is to stop, the training returns
-  // after the epoch, and has stopped.
+  // Collective. Trains until the options end it; calls on_epoch on every rank after every epoch. Throws Error
+  // if the training has diverged: see require_healthy. `job`, which may be null, saves checkpoints. If it
+  // resumes, the training continues from its checkpoint. If it is to stop, the training returns after the
+  // epoch, and has_stopped().
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
   bool has_stopped() const { return has_stopped_; }
 
-  // Collective. One epoch, without an evaluation.
+  // Collective. Trains one epoch, without an evaluation.
   EpochRecord run_epoch();
-  // Collective. In parallel over all workers.
+  // Collective. Evaluates in parallel on all workers.
   Errors evaluate();
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
@@ -96,11 +96,11 @@ class Trainer {
 
   void prepare();
   bool is_due(std::uint64_t epoch) const;
-  // Collective. Throws Error where the training has diverged.
+  // Collective. Throws Error if the training has diverged.
   void check_health(const EpochRecord& record, TrainingJob* job) const;
   bool is_finished() const;
 
-  // What a checkpoint has beside the table.
+  // Content of a checkpoint besides the table.
   void begin(TrainingJob& job);
   RunIdentity identity() const;
   SavedState saved_state() const;
@@ -118,7 +118,7 @@ class Trainer {
   double value_scale_;  // of the cells
   std::vector<EpochRecord> epochs_;
   bool has_stopped_ = false;
-  std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each touched by its worker alone
+  std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each used only by its worker
 };
 
 }  // namespace lapse::apps

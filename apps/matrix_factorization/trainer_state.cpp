@@ -1,4 +1,4 @@
-// What a checkpoint has of a trainer, beside its table.
+// The state of a trainer in a checkpoint, besides its table.
 #include <bit>
 #include <nlohmann/json.hpp>
 

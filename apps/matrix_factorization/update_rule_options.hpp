@@ -1,12 +1,12 @@
-// The server's update rule for what the training pushes.
+// The table's update rule for pushes of the training.
 #pragma once
 
 #include "lapse/store/update_rules/update_rule.hpp"
 
 namespace lapse::apps {
 
-// The rule's learning rate is that of the first epoch, the scale of a push makes it that of the epoch.
-// Regularization is part of the gradients, because factors and biases have different ones.
+// The rule's learning rate is that of the first epoch; the scale of a push adjusts it to the current epoch.
+// Regularization is part of the gradients, because factors and biases have different strengths.
 struct UpdateRuleOptions {
   UpdateRuleKind kind = UpdateRuleKind::add;  // or one of the optimisers
   double initial_accumulator = Adagrad{}.initial_accumulator;

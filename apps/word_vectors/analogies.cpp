@@ -17,12 +17,12 @@ namespace lapse::apps {
 
 namespace {
 
-// So many questions at a time: their vectors stay in the cache while all words pass.
+// Questions answered together: their vectors stay in the cache while iterating over all words.
 constexpr std::size_t kQuestionsPerPass = 32;
 
 using Ids = std::array<io::Vocabulary::Id, 4>;
 
-// Nothing when a word is unknown.
+// Returns nullopt if a word is unknown.
 std::optional<Ids> parse_question(const io::LineReader& reader, std::string_view line,
                                   const io::Vocabulary& words) {
   WordSplitter splitter(line);

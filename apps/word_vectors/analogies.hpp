@@ -25,27 +25,27 @@ struct Analogy {
 struct AnalogyQuestions {
   struct Section {
     std::string name;
-    std::uint64_t unknown = 0;  // questions with a word that the vocabulary lacks
-    // As the program compute-accuracy of word2vec has it: the sections of which the name begins with `gram`.
+    std::uint64_t unknown = 0;  // questions with an unknown word
+    // Like compute-accuracy of word2vec: sections whose names begin with `gram`.
     bool is_syntactic() const { return name.starts_with("gram"); }
   };
   std::vector<Section> sections;
   std::vector<Analogy> known;
 };
 
-// Reads `: section` lines and questions of four words, which become lower-case (ASCII). Throws FileError for
-// another number of words, for a question before the first section, for the name of a section that is not
-// UTF-8, and for a file without questions.
+// Reads `: section` lines and questions of four words, which it converts to lower case (ASCII). Throws
+// FileError for another number of words, a question before the first section, a section name that is not
+// UTF-8, and a file without questions.
 AnalogyQuestions read_analogies(const io::Input& input, const io::Vocabulary& words);
 
-// Answers questions with the word d that has the greatest cosine with b - a + c, of all words but a, b and c
-// (3CosAdd: Mikolov et al. 2013; Levy & Goldberg 2014). Immutable, so any number of threads may ask.
+// Answers questions with the word d with the largest cosine with b - a + c, of all words except a, b and c
+// (3CosAdd: Mikolov et al. 2013; Levy & Goldberg 2014). Immutable, so any number of threads may use it.
 class AnalogySolver {
  public:
-  // `rows`: normalized_rows of the vectors; they must outlive it.
+  // `rows`: normalized_rows of the vectors; must outlive the object.
   AnalogySolver(std::span<const float> rows, std::size_t dimensions) : rows_(rows), dimensions_(dimensions) {}
 
-  // By question: whether the answer is the expected one.
+  // For each question, whether the answer is the expected one.
   std::vector<bool> is_correct(std::span<const Analogy> questions) const;
 
  private:
@@ -53,7 +53,7 @@ class AnalogySolver {
   std::size_t dimensions_;
 };
 
-// How many answers are right, of how many.
+// The number of correct answers, and of all.
 struct AnalogyScore {
   std::int64_t correct = 0;
   std::int64_t answered = 0;

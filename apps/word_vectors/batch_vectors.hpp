@@ -1,4 +1,4 @@
-// The vectors that a batch uses.
+// The vectors of a batch.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace lapse::apps {
 
-// Of one table: each vector once, in the order of the batch's keys. Belongs to one worker.
+// The vectors in one table, each once, in the order of the batch's keys. Belongs to one worker.
 class BatchVectors {
  public:
   explicit BatchVectors(std::size_t length) : length_(length) {}
 
-  // Starts to read. The values are valid when the operation has finished.
+  // Begins to pull. The values are valid once the operation has finished.
   Operation pull(Worker& worker, const Table<float>& table, std::span<const Key> keys);
   std::span<float> values() { return values_; }
 
-  // To change the values in place: keeps a copy first, and pushes what has changed.
+  // Keeps a copy, so that values can be changed in place and the differences pushed.
   void keep_copy() { others_ = values_; }
   void push_differences(Worker& worker, const Table<float>& table, std::span<const Key> keys);
 
-  // To compute gradients, from zeros on, and to push them.
+  // Returns zeros to which gradients are added, for pushing gradients.
   std::span<float> zero_gradients();
   void push_gradients(Worker& worker, const Table<float>& table, std::span<const Key> keys) const;
 

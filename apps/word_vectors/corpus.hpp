@@ -1,4 +1,4 @@
-// The text to train on: files, and the words that they have.
+// The training text: files and their words.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@ struct CorpusOptions {
 // A text file has words separated by blanks, and a sentence on each line.
 struct Corpus {
   std::vector<std::string> files;
-  std::uint64_t files_checksum = 0;  // of what places in the files depend on: see checksum_of
+  std::uint64_t files_checksum = 0;  // of properties that determine positions in the files: see checksum_of
   io::Vocabulary words;              // by descending count
   std::uint64_t occurrences = 0;     // of these words in the files
 };
 
-// Longer words are taken for a sign of a file that is no text.
+// Longer words suggest a file that is not text.
 inline constexpr std::size_t kMaxWordBytes = 1000;
 
-// Collective over the group. Throws FileError for what can be read once only, as files are read in each
-// epoch, and as io::shared_inputs does, for a file that a rank lacks.
+// Collective over the group. Throws FileError for streams that can be read only once, because files are read
+// in each epoch, and what io::shared_inputs throws for a file that a rank lacks.
 void check_corpus_files(const std::vector<std::string>& files, const io::ReaderGroup& group);
 
-// Of the number of files, their order, sizes and first bytes. Throws FileError.
+// A checksum of the files' number, order, sizes and first bytes. Throws FileError.
 std::uint64_t checksum_of(const std::vector<std::string>& files);
 
-// The words of a part of each file. Throws FileError, with line and column, for text that is not UTF-8, and
-// for a word longer than kMaxWordBytes, and as LineReader does.
+// Counts the words of a part of each file. Throws FileError, with line and column, for text that is not UTF-8
+// and for a word longer than kMaxWordBytes, and what LineReader throws.
 io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part);
 
-// Collective. The corpus of the words that all ranks have counted, equal on all ranks. Throws
-// ConfigurationError when no word occurs often enough.
+// Collective. Makes the corpus from the words counted by all ranks, equal on all ranks. Throws
+// ConfigurationError if no word occurs often enough.
 Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
                    const io::AllGather& all_gather);
 

@@ -7,7 +7,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Of the rate at the start: the least that it falls to, as in word2vec.
+// The final rate as a share of the initial rate, like in word2vec.
 constexpr double kLeastRate = 1e-4;
 
 }  // namespace
@@ -55,7 +55,7 @@ void EpochRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, EpochPro
   const bool is_placed = goes_on || restart(epoch, progress, shall_leave);
   left_at_.reset();
   const std::uint64_t begin = progress.batches;
-  // Where keys may be remote, the first are on their way while the loader makes the batches behind them.
+  // If keys may be remote, the first batches' keys are in flight while the loader makes the next batches.
   io::PrefetchingLoader<WindowBatch> loader(
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
@@ -107,7 +107,7 @@ void EpochRunner::keep_made(const std::deque<WindowBatch*>& held,
   for (WindowBatch* const batch : held)
     if (batch != nullptr) keep(*batch);
   while (WindowBatch* const batch = loader.next()) keep(*batch);
-  // Behind them those that the loader has not come to.
+  // Then the kept batches that the loader has not reached.
   made.insert(made.end(), std::move_iterator(made_.begin()), std::move_iterator(made_.end()));
   made_ = std::move(made);
 }
@@ -123,7 +123,7 @@ bool EpochRunner::make(WindowBatch& batch, std::uint64_t number, const adapm::In
   }
   const Clock end(clock.value() + 1);
   if (is_made && task_.sampler == nullptr) {
-    // Its negatives are drawn.
+    // Its negatives are drawn already.
   } else if (task_.sampler == nullptr) {
     const std::uint64_t stream = 3 * (epoch_ * task_.workers + task_.worker) + 2;
     RandomEngine random(options_.seed + kGoldenGamma * number, stream);
@@ -177,7 +177,7 @@ void EpochRunner::push(adapm::IntentWorker& worker, const WindowBatch& batch) {
   }
 }
 
-// By what all workers have done, if they are as fast as this one.
+// By the progress of all workers, assuming that they are as fast as this one.
 float EpochRunner::rate(std::uint64_t epoch, std::uint64_t words) const {
   const double share = static_cast<double>(words) * static_cast<double>(task_.workers) /
                        static_cast<double>(task_.corpus.occurrences);

@@ -20,7 +20,7 @@ namespace {
                                        io::input_name(path), unknown, what));
 }
 
-// The worker's questions: of `count` workers, each gets about as many.
+// The worker's share of the questions, about equal for all `count` workers.
 std::span<const Analogy> part_of(std::span<const Analogy> questions, std::size_t index, std::size_t count) {
   const std::size_t begin = questions.size() * index / count;
   return questions.subspan(begin, questions.size() * (index + 1) / count - begin);

@@ -1,4 +1,4 @@
-// How good word vectors are.
+// Measures the quality of word vectors.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct EvaluationOptions {
   std::string word_similarity;  // file; empty: none
 };
 
-// What the vectors of a vocabulary are asked; equal on all ranks.
+// Questions about the vectors of a vocabulary; equal on all ranks.
 struct EvaluationData {
   std::optional<AnalogyQuestions> analogies;
   std::optional<WordPairs> pairs;
 };
 
-// Collective over the group. Throws as the readers of the files and io::shared_inputs do, and
-// ConfigurationError when the vocabulary has no question's words, or no pair's.
+// Collective over the group. Throws what the readers of the files and io::shared_inputs throw, and
+// ConfigurationError if the vocabulary has the words of no question, or of no pair.
 EvaluationData load_evaluation(const EvaluationOptions& options, const io::Vocabulary& words,
                                const io::ReaderGroup& group);
 
@@ -36,7 +36,7 @@ struct AnalogyResult {
 
   std::vector<AnalogyQuestions::Section> sections;
   std::vector<AnalogyScore> scores;  // by section
-  std::uint64_t unknown = 0;         // questions left out
+  std::uint64_t unknown = 0;         // skipped questions
 
  private:
   struct Kinds {
@@ -50,14 +50,14 @@ struct Evaluation {
   struct Similarity {
     double correlation = 0;
     std::uint64_t pairs = 0;
-    std::uint64_t unknown = 0;  // pairs left out
+    std::uint64_t unknown = 0;  // skipped pairs
   };
   std::optional<AnalogyResult> analogies;
   std::optional<Similarity> similarity;
   double seconds = 0;
 };
 
-// Collective. The vectors are equal on all ranks, with the vocabulary of the data; so many workers of each
+// Collective. Requires vectors equal on all ranks, with the vocabulary of the data. `workers` workers of each
 // rank answer the questions.
 Evaluation evaluate(ParameterServer& server, std::int32_t workers, const WordVectors& vectors,
                     const EvaluationData& data);

@@ -13,7 +13,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Among workers of which every rank has one.
+// Called by one worker of every rank.
 io::AllGather all_gather_of(Worker& worker) {
   return [&worker](std::vector<std::byte> own) {
     std::vector<std::vector<std::byte>> all(worker.count());

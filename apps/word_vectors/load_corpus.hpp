@@ -1,4 +1,4 @@
-// The vocabulary of a text, counted by all workers of all ranks.
+// Counts the vocabulary of a text with all workers of all ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace lapse::apps {
 
-// Collective. Each of the workers, one at least on each rank, counts the words of a part of the text. Throws
-// as count_words and make_corpus do: on every rank PeerFailed, with the text of the rank that failed.
+// Collective. Each worker, at least one on each rank, counts the words of a part of the text. If count_words
+// or make_corpus throws on a rank, every rank throws PeerFailed with its message.
 Corpus load_corpus(ParameterServer& server, std::int32_t workers, const CorpusOptions& options);
 
 }  // namespace lapse::apps

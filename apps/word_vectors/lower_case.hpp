@@ -1,4 +1,4 @@
-// Words as most texts have them.
+// Lower case words.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace lapse::apps {
 
-// With the letters A to Z in lower case; other characters stay.
+// Converts the letters A to Z to lower case; other characters are unchanged.
 inline std::string lower_case(std::string_view word) {
   std::string lower(word);
   for (char& character : lower) {

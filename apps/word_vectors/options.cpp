@@ -128,7 +128,7 @@ void add_result_options(CLI::App& app, WordVectorsOptions& options, OptionCondit
       ->capture_default_str();
 }
 
-// Options that only training uses have no effect with --evaluate-only.
+// Options for training have no effect with --evaluate-only.
 void check_together(const CLI::App& app, const WordVectorsOptions& options) {
   const bool evaluates = !options.evaluation.analogies.empty() || !options.evaluation.word_similarity.empty();
   if (options.evaluate_only.empty()) {

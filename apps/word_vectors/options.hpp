@@ -30,10 +30,10 @@ struct WordVectorsOptions {
   std::string output;         // file of vectors; empty: none
   VectorFormat output_format = VectorFormat::binary;
   std::string summary_json;     // file; empty: none
-  double progress_seconds = 5;  // between two lines within an epoch; 0: none
+  double progress_seconds = 5;  // between progress lines within an epoch; 0: none
 };
 
-// Adds every option to the parser, which fills in `options` when it parses.
+// Adds all options to the parser, which fills in `options` when it parses.
 void add_options(CLI::App& app, WordVectorsOptions& options);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// The sentences of a part of the text, as numbers.
+// Reads the sentences of a part of the text, as word ids.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace lapse::apps {
 
 using Sentence = std::vector<WordId>;
 
-// Reads one part of each file, one file after the other, and gives the words that the vocabulary has. The
-// corpus must outlive it. Used by one thread.
+// Reads one part of each file, one file after the other, and skips words outside the vocabulary. The corpus
+// must outlive it. Used by one thread.
 class SentenceReader {
  public:
   SentenceReader(const Corpus& corpus, io::FilePart part) : corpus_(corpus), part_(part) {}
 
-  // The next sentence that has a word; false at the end. Throws FileError.
+  // Reads the next sentence with at least one word. Returns false at the end. Throws FileError.
   bool next(Sentence& sentence);
 
  private:

@@ -9,8 +9,8 @@ namespace lapse::apps {
 
 namespace {
 
-// The logistic function from a table, as exp would take as long as the vectors: at x in steps of 1/128, and
-// constant from 8 on, where the gradient is below 0.0004.
+// The logistic function from a table, because exp would take as long as the vectors: at x in steps of 1/128,
+// and constant beyond 8, where the gradient is below 0.0004.
 class SigmoidTable {
  public:
   SigmoidTable() {
@@ -21,7 +21,7 @@ class SigmoidTable {
   }
   float operator()(float x) const {
     const float place = (std::clamp(x, -kLimit, kLimit) + kLimit) * kSteps;
-    // Not a number: the clamp passes it on, and so does the sum.
+    // NaN passes through the clamp and the sum.
     if (!(place >= 0)) return x;
     return values_[std::min(static_cast<std::size_t>(place), values_.size() - 1)];
   }
@@ -37,7 +37,7 @@ const SigmoidTable& sigmoid() {
   return table;
 }
 
-// The logarithm of a product of probabilities, taken when the product becomes small.
+// The logarithm of a product of probabilities; taken whenever the product becomes small.
 class LogProduct {
  public:
   void multiply(float probability) {
@@ -58,7 +58,7 @@ class LogProduct {
   double log_ = 0;
 };
 
-// Calls f(row of the context, its slot, slots of the targets) for every context of the batch.
+// Calls f(row of the context, its slot, slots of its targets) for every context of the batch.
 template <class F>
 void for_each_context(const WindowBatch& batch, F&& f) {
   std::span<const std::uint32_t> contexts(batch.contexts);

@@ -11,7 +11,7 @@
 
 namespace lapse::apps {
 
-// The loss of a batch, summed up.
+// The summed loss of a batch.
 struct LossSum {
   double loss = 0;
   std::uint64_t contexts = 0;
@@ -34,7 +34,7 @@ class SkipGram {
  public:
   explicit SkipGram(std::size_t dimensions) : dimensions_(dimensions), step_(dimensions) {}
 
-  // A step of gradient descent for each context with all its targets, one after the other, in place.
+  // Makes a step of gradient descent for each context with all its targets, one after the other, in place.
   LossSum descend(const WindowBatch& batch, float rate, std::span<float> inputs, std::span<float> outputs);
 
   // Adds the gradients at the given vectors to those of the batch.
@@ -44,7 +44,7 @@ class SkipGram {
 
  private:
   std::size_t dimensions_;
-  std::vector<float> step_;  // of the context at hand
+  std::vector<float> step_;  // of the current context
 };
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// Which occurrences of frequent words are trained.
+// Chooses the occurrences of frequent words to train.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lapse::apps {
 
-// Drops occurrences of frequent words at random, so that rare words train more, and with words from farther
+// Drops occurrences of frequent words at random, so that rare words are trained more, and with words farther
 // away (Mikolov et al., Distributed Representations of Words and Phrases and their Compositionality, NIPS
 // 2013, section 2.3). An occurrence of a word with the share s of all occurrences is kept with the
 // probability
@@ -20,7 +20,7 @@ namespace lapse::apps {
 // Immutable.
 class Subsampling {
  public:
-  // threshold 0: everything is kept.
+  // threshold 0: keeps everything.
   Subsampling(const Corpus& corpus, double threshold);
 
   bool keeps(WordId word, RandomEngine& random) const {

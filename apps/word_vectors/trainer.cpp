@@ -73,7 +73,7 @@ Trainer::Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const T
 }
 
 std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
-  // Where all keys are local, and where it must not matter which are, batches draw when they are made.
+  // If all keys are local, or locality must not matter, negatives are drawn when batches are made.
   if (manager_.ranks() == 1 || options_.runner.deterministic) return std::nullopt;
   return manager_.create_sampler(
       tables_.outputs, noise_,
@@ -81,7 +81,7 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
 }
 
 void Trainer::give_frequencies() {
-  // Negatives that are drawn among local keys are accessed where they are.
+  // Negatives drawn among local keys do not count: they cause no remote accesses.
   const bool draws_local =
       sampler_ && sampling_scheme(options_.sampling, manager_.options()) == adapm::SamplingScheme::local;
   const double negatives = draws_local ? 0 : draws_per_word(options_.runner.windows);
@@ -131,7 +131,7 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
     const std::size_t local = worker.local_index();
     ShallLeave shall_leave;
     if (job != nullptr) {
-      // A run that is resumed reads again what is done: the more it is, the later the first checkpoint.
+      // A resumed run reads the finished part again; the longer it is, the later the first checkpoint.
       shall_leave = [job, runner = runners_[local].get()](std::uint64_t batches) {
         const std::optional<std::uint64_t> again = runner->made_again();
         return job->stop_requested() || (again && batches >= *again && job->shall_leave(batches));
@@ -141,7 +141,7 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
   });
   // Losses, contexts, words, batches, workers that have not ended.
   std::array<double, 5> sums{};
-  // Ranks without workers take part, so that they receive the sums.
+  // Ranks without workers take part to receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     std::array<double, 5> own{};
     if (worker.local_index() < positions_.size()) {
@@ -153,11 +153,11 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
     worker.all_reduce(own);
     if (worker.local_index() == 0) sums = own;
   });
-  // The loss of a context is bounded, as its probabilities are: see SkipGram.
+  // The loss of a context is bounded because its probabilities are: see SkipGram.
   const std::array tables{tables_.inputs, tables_.outputs};
   require_healthy(manager_.server(),
                   {.epoch = epoch + 1, .rate = options_.runner.rate, .loss = sums[0], .tables = tables}, job);
-  // What is not read again yet counts, too.
+  // Includes the part that is not read again yet.
   part_clocks_ = std::max(part_clocks_, static_cast<std::uint64_t>(sums[3]) / workers());
   if (sums[4] != 0) return false;
   const LossSum loss{sums[0], static_cast<std::uint64_t>(sums[1])};

@@ -1,4 +1,4 @@
-// What a checkpoint has of a trainer, beside its tables.
+// The state of a trainer in a checkpoint, besides its tables.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -110,7 +110,7 @@ void Trainer::set_state(const SavedState& state) {
     sum.loss += workers.back().loss;
     sum.batches += workers.back().batches;
   }
-  // As many batches by another number of workers are another number of clocks.
+  // With another number of workers, the same batches are a different number of clocks.
   part_clocks_ = sum.batches / this->workers();
   const std::size_t first = workers_before(options_.workers, manager_.rank());
   for (std::size_t i = 0; i < positions_.size(); ++i) {
@@ -119,7 +119,7 @@ void Trainer::set_state(const SavedState& state) {
       positions_[i] = workers[worker];
       continue;
     }
-    // Of another number of workers, each has done the same share, of as many words as the others.
+    // With another number of workers, each has done the same share, with an equal number of words.
     positions_[i] = {};
     positions_[i].words = sum.words / this->workers();
     if (worker == 0) positions_[i].loss = sum.loss;

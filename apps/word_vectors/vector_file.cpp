@@ -29,7 +29,7 @@ static_assert(std::endian::native == std::endian::little, "the binary format is 
 
 namespace {
 
-// At least as many bytes are about a word, with the line end, and about a number in text, with the blank.
+// About the fewest bytes of a word with the line end, and of a number in text with the blank.
 constexpr std::size_t kBytesOfWord = 4;
 constexpr std::size_t kBytesOfText = 10;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
@@ -37,7 +37,7 @@ constexpr std::size_t kMaxDimensions = 1000000;
 constexpr std::size_t kMaxLineOfVector = 64 * kMaxDimensions;
 constexpr std::string_view kTextOfNumbers = "0123456789+-.eEinfaINFA \t\r";
 
-// Nothing for what is no number; infinite for what is too large for a float.
+// Returns nullopt for an invalid number, and infinity for a number too large for a float.
 std::optional<float> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   float number = 0;
@@ -48,17 +48,17 @@ std::optional<float> parse_number(std::string_view text) {
   return result.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// The bytes of an input, some of which can be looked at before they are taken.
+// The bytes of an input, with lookahead.
 class VectorInput {
  public:
   explicit VectorInput(const io::Input& input) : path_(io::input_name(input.path())), stream_(input) {}
 
-  // At least `bytes` bytes from here on, or all there are.
+  // At least `bytes` bytes from the current position, or all that are left.
   std::string_view peek(std::size_t bytes) {
     while (buffer_.size() - begin_ < bytes && !ended_) refill();
     return std::string_view(buffer_).substr(begin_);
   }
-  // Takes what stands before the delimiter, and the delimiter; behind the last line, the end of the file.
+  // Takes the bytes before the delimiter, and the delimiter. The end of the file also ends the last line.
   std::string_view take_until(char delimiter, std::size_t max_bytes, std::string_view what) {
     for (std::size_t searched = 0;;) {
       const std::string_view rest = peek(searched + 1);
@@ -81,7 +81,7 @@ class VectorInput {
   void take(std::size_t bytes) { begin_ += bytes; }
 
   void start_line(std::uint64_t line) { line_ = line; }
-  // For all errors from here on.
+  // The position for later errors.
   void set_hint(std::string hint) { hint_ = std::move(hint); }
   [[noreturn]] void fail(const std::string& problem) const { throw FileError(path_, problem + hint_, line_); }
   [[noreturn]] void fail_cut_off(std::string_view what) const {
@@ -104,10 +104,10 @@ class VectorInput {
 
   std::string path_;
   io::InputStream stream_;
-  std::string buffer_;  // what is not yet taken begins at begin_
+  std::string buffer_;  // bytes not yet taken begin at begin_
   std::size_t begin_ = 0;
   bool ended_ = false;
-  std::uint64_t line_ = 1;  // or number of the vector
+  std::uint64_t line_ = 1;  // or the number of the vector
   std::string hint_;
 };
 
@@ -138,7 +138,7 @@ VectorHeader read_header(VectorInput& input) {
   return header;
 }
 
-// Whether all bytes may belong to lines of text; the last character may be cut off.
+// Whether all bytes may be text; the last character may be truncated.
 bool is_possibly_text(std::string_view bytes) {
   constexpr std::size_t kMaxCutOff = 3;
   const bool is_utf8 = io::valid_utf8_bytes(bytes) + kMaxCutOff >= bytes.size();
@@ -147,7 +147,7 @@ bool is_possibly_text(std::string_view bytes) {
          });
 }
 
-// What stands between blanks there.
+// The part of the text between blanks at this position.
 std::string_view field_at(std::string_view text, std::size_t at) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t before = text.find_last_of(kBlanks, at);
@@ -155,9 +155,9 @@ std::string_view field_at(std::string_view text, std::size_t at) {
   return text.substr(begin, text.find_first_of(kBlanks, at) - begin);
 }
 
-// By the bytes behind the first word: text where they are numbers in text up to the line end, as many as
-// there are dimensions. Where there are more or fewer, these may be the first bytes of binary numbers by
-// chance, unless all bytes that binary numbers would have are text.
+// Decides by the bytes after the first word: text if they are numbers up to the line end, as many as
+// dimensions. With more or fewer numbers, they may be binary numbers that look like text by chance, unless
+// all bytes that the binary numbers would have are text.
 VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
   std::string_view rest;
   std::size_t end = std::string_view::npos;

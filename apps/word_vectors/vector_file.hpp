@@ -1,4 +1,4 @@
-// Files of word vectors, in the two formats of the program word2vec.
+// Files of word vectors, in the two formats of word2vec.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace lapse::apps {
 
-// Both begin with a line `words dimensions`. Then follows for each word:
+// Both begin with a line `words dimensions`. For each word follows:
 //   text    the word, and its numbers, separated by blanks, and a line end
 //   binary  the word, a blank, its numbers as little-endian floats, and a line end
 enum class VectorFormat : std::uint8_t { text, binary };
 
-// Writes vectors word by word. The file appears under its name when close() has succeeded. Text has the
-// shortest digits from which a reader gets the same numbers. Used by one thread.
+// Writes vectors word by word. The file gets its final name when close() succeeds. Text has the shortest
+// digits that read back as the same numbers. Used by one thread.
 class VectorFileWriter {
  public:
   // Creates the file. Throws FileError.
@@ -26,7 +26,7 @@ class VectorFileWriter {
 
   // Throws FileError, and UsageError for a vector of another length.
   void append(std::string_view word, std::span<const float> vector);
-  // Throws FileError, and UsageError when words are missing.
+  // Throws FileError, and UsageError if words are missing.
   void close();
 
  private:
@@ -39,9 +39,9 @@ class VectorFileWriter {
   std::string block_;
 };
 
-// Reads either format, plain or compressed; its first vector decides which one it is. Numbers that are too
-// small for a float become 0. Throws FileError for a file that is malformed or cut off, for a number that is
-// not finite or too large for a float, and for a word that occurs twice or has more than kMaxWordBytes.
+// Reads either format, plain or compressed; the first vector decides which one. Numbers too small for a float
+// become 0. Throws FileError for a malformed or truncated file, for a number that is not finite or too large
+// for a float, and for a word that occurs twice or has more than kMaxWordBytes.
 WordVectors read_vectors(const io::Input& input);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// The vectors in the parameter manager.
+// The tables of word vectors.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace lapse::apps {
 
 enum class Optimiser : std::uint8_t {
-  sgd,      // workers make the steps on copies and push the differences
+  sgd,      // workers make steps on copies and push the differences
   adagrad,  // workers push gradients
 };
 
@@ -25,25 +25,25 @@ struct VectorTables {
 };
 
 struct VectorTableOptions {
-  std::string name = "vectors";  // beginning of the tables' names; empty: tables without given names
+  std::string name = "vectors";  // prefix of the tables' names; empty: unnamed tables
   std::size_t dimensions = 100;
   Optimiser optimiser = Optimiser::sgd;
   double rate = 0.05;  // of Adagrad
   std::uint64_t seed = 1;
-  bool deterministic = false;  // no copies of keys, which show updates later
+  bool deterministic = false;  // no replicas, which show updates later
 };
 
-// Collective. Creates the tables, whose keys are the words' ids. As in word2vec, inputs start uniformly
-// distributed in [-0.5, 0.5) / dimensions, and outputs with zeros.
+// Collective. Creates the tables, whose keys are the words' ids. Like in word2vec, inputs are initially
+// uniform in [-0.5, 0.5) / dimensions, and outputs 0.
 VectorTables create_vector_tables(adapm::ParameterManager& manager, const Corpus& corpus,
                                   const VectorTableOptions& options);
 
-// The distribution of negatives: by the words' counts to the power of the exponent (0.75: Mikolov et al.
-// 2013).
+// The distribution of negatives: proportional to the words' counts to the power of the exponent (0.75:
+// Mikolov et al. 2013).
 adapm::Distribution::Shared noise_distribution(const Corpus& corpus, double exponent);
 
-// Collective. How often each key will be accessed, for the technique nups: with so many negatives for each
-// word, of this distribution.
+// Collective. Sets how often each key will be accessed, for the technique nups, with this many negatives for
+// each word, from this distribution.
 void set_frequencies(adapm::ParameterManager& manager, const VectorTables& tables, const Corpus& corpus,
                      const Subsampling& subsampling, const adapm::Distribution& noise, double negatives);
 

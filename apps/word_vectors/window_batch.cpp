@@ -6,7 +6,7 @@
 namespace lapse::apps {
 
 double draws_per_word(const WindowOptions& options) {
-  // To each side from 1 to `window` contexts, with equal probabilities.
+  // On each side 1 to `window` contexts, with equal probabilities.
   const double contexts = static_cast<double>(options.window) + 1;
   const double lists = options.shared_negatives ? 1 : contexts;
   return lists * static_cast<double>(options.negatives) / static_cast<double>(options.negative_uses);
@@ -104,7 +104,7 @@ void WindowBatcher::number_draws(WindowBatch& batch) {
 void NegativePlacer::place(WindowBatch& batch, std::span<const Key> drawn) {
   slots_.start_batch();
   keys_.clear();
-  for (const Key key : batch.output_keys) slots_.slot(key, keys_);  // as they are
+  for (const Key key : batch.output_keys) slots_.slot(key, keys_);  // in the same order
   slot_of_draw_.clear();
   for (const Key key : drawn) slot_of_draw_.push_back(slots_.slot(key, batch.output_keys));
   std::size_t from = 0;

@@ -17,26 +17,26 @@
 namespace lapse::apps {
 
 struct WindowOptions {
-  std::size_t window = 5;     // words to each side of a word, at most
-  std::size_t negatives = 5;  // words that are drawn for each word, or for each of its contexts
-  // The contexts of a word share its negatives: fewer vectors are accessed, and each more often.
+  std::size_t window = 5;     // the most words on each side of a word
+  std::size_t negatives = 5;  // words drawn for each word, or for each of its contexts
+  // Whether the contexts of a word share its negatives: then fewer vectors are accessed, each more often.
   bool shared_negatives = true;
-  // So often each negative that is drawn for a batch is used on average, by words at random: the more often,
-  // the fewer vectors are accessed, and the less its batches differ. 1: each word draws its own.
+  // The average number of uses of each negative drawn for a batch, by random words: the more uses, the fewer
+  // vectors are accessed, and the less negatives vary. 1: each word draws its own.
   std::size_t negative_uses = 8;
   double subsample = 1e-4;       // see Subsampling
-  double noise_exponent = 0.75;  // negatives are drawn in proportion to the words' counts to this power
-  std::size_t batch = 512;       // words, with their windows, that are trained together
+  double noise_exponent = 0.75;  // negatives are drawn proportionally to the words' counts to this power
+  std::size_t batch = 512;       // words, with their windows, trained together
 };
 
-// Negatives that are drawn for a word on average, where sentences are much longer than windows.
+// The average number of negatives drawn for a word, if sentences are much longer than windows.
 double draws_per_word(const WindowOptions& options);
 
 // Words with their contexts. Each distinct key of the two tables has a slot, its index in the list of keys.
-// It is made in two steps: WindowBatcher collects the words of the text, NegativePlacer adds the negatives.
+// Made in two steps: WindowBatcher collects the words of the text, then NegativePlacer adds the negatives.
 struct WindowBatch {
-  // Every context is trained with every target: the first target is the word itself, whose probability is to
-  // rise, the others are negatives.
+  // Every context is trained with every target: the first target is the word itself, whose probability should
+  // rise; the others are negatives.
   struct Tile {
     std::uint32_t contexts;
     std::uint32_t targets;
@@ -46,29 +46,29 @@ struct WindowBatch {
   std::vector<Key> output_keys;
   std::vector<Tile> tiles;
   std::vector<std::uint32_t> contexts;  // slots of input keys, tile by tile
-  // Slots of output keys, tile by tile. Before the second step negatives have the numbers of draws.
+  // Slots of output keys, tile by tile. Before the second step, negatives are numbers of draws.
   std::vector<std::uint32_t> targets;
-  std::size_t draws = 0;    // negatives that are to be drawn
-  std::uint64_t words = 0;  // of the text, with those that subsampling has dropped
-  // Of the negatives; empty where they are drawn when the batch is made.
+  std::size_t draws = 0;    // negatives to draw
+  std::uint64_t words = 0;  // of the text, including those dropped by subsampling
+  // The sample of negatives; nullopt if they are drawn when the batch is made.
   std::optional<adapm::PreparedSample<float>> sample;
 
   void clear();
 };
 
-// Collects the words of a stream of sentences. What it draws depends on options, seed, stream and sentences
-// alone. A sentence may continue in the next batch. Used by one thread.
+// Collects the words of a stream of sentences. Its draws depend only on options, seed, stream and sentences.
+// A sentence may continue in the next batch. Used by one thread.
 class WindowBatcher {
  public:
-  // Puts the next sentence into its argument; false at the end.
+  // Writes the next sentence to its argument; returns false at the end.
   using Source = std::function<bool(Sentence&)>;
 
   // The subsampling must outlive it.
   WindowBatcher(const Corpus& corpus, const Subsampling& subsampling, const WindowOptions& options);
 
-  // Forgets the sentence that it is in.
+  // Starts with a new source; forgets the current sentence.
   void restart(Source source, const RandomEngine& random);
-  // False at the end of the sentences, without a batch. A batch at the end may have no windows.
+  // Returns false, without a batch, at the end of the sentences. A batch at the end may have no windows.
   bool fill(WindowBatch& batch);
 
  private:
@@ -76,7 +76,7 @@ class WindowBatcher {
   bool next_sentence(WindowBatch& batch);
   void add_window(WindowBatch& batch);
   void add_targets(WindowBatch& batch, WordId word, std::uint32_t contexts);
-  // Decides which draw each negative is.
+  // Assigns draws to negatives.
   void number_draws(WindowBatch& batch);
 
   const Subsampling& subsampling_;
@@ -86,16 +86,16 @@ class WindowBatcher {
   KeySlots input_slots_;
   KeySlots output_slots_;
   Sentence sentence_;
-  Sentence kept_;             // what subsampling has left of it
+  Sentence kept_;             // its words after subsampling
   std::size_t position_ = 0;  // in kept_: the word whose window is next
 };
 
-// Puts negatives into batches. Used by one thread.
+// Adds negatives to batches. Used by one thread.
 class NegativePlacer {
  public:
   explicit NegativePlacer(std::uint64_t words) : slots_(words) {}
 
-  // As many as batch.draws. A negative that is the word itself is left out.
+  // Requires batch.draws keys. Skips a negative that is the word itself.
   void place(WindowBatch& batch, std::span<const Key> drawn);
 
  private:

@@ -22,7 +22,7 @@ namespace lapse::apps {
 
 namespace {
 
-// From 1; equal numbers have the mean of their ranks.
+// Ranks from 1; equal numbers have their mean rank.
 std::vector<double> ranks_of(std::span<const double> numbers) {
   std::vector<std::size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -10,7 +10,7 @@
 
 namespace lapse::apps {
 
-// Two words, and how similar people find them.
+// Two words, and their similarity as rated by people.
 struct WordPair {
   io::Vocabulary::Id first;
   io::Vocabulary::Id second;
@@ -19,17 +19,16 @@ struct WordPair {
 
 struct WordPairs {
   std::vector<WordPair> known;
-  std::uint64_t unknown = 0;  // pairs with a word that the vocabulary lacks
+  std::uint64_t unknown = 0;  // pairs with an unknown word
 };
 
 // Reads `word word score`, one pair a line, separated by tabs, commas or blanks: the first line decides.
-// Words become lower-case (ASCII). Lines that begin with # are remarks; a first line without a score is a
-// header. Throws FileError for another number of fields, for a score that is no number, and for a file
-// without pairs.
+// Converts words to lower case (ASCII). Lines that begin with # are comments; a first line without a score is
+// a header. Throws FileError for another number of fields, an invalid score, and a file without pairs.
 WordPairs read_word_pairs(const io::Input& input, const io::Vocabulary& words);
 
-// Spearman's correlation: Pearson's of the ranks, where equal numbers have the mean of their ranks. Not a
-// number for fewer than two numbers, or when all of a list are equal.
+// Spearman's correlation: Pearson's correlation of the ranks, where equal numbers have their mean rank. NaN
+// for fewer than two numbers, or if all numbers of a list are equal.
 double rank_correlation(std::span<const double> a, std::span<const double> b);
 
 // The rank correlation of scores and cosines. `rows`: normalized_rows.

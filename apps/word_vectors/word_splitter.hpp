@@ -1,4 +1,4 @@
-// The words of a line.
+// Splits a line into words.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace lapse::apps {
 
-// Words are separated by blanks, tabs and carriage returns, so that none has what ends a word or a line in a
-// file of vectors. The line must outlive it.
+// Words are separated by blanks, tabs and carriage returns, so that none contains a separator of vector
+// files. The line must outlive the object.
 class WordSplitter {
  public:
   explicit WordSplitter(std::string_view line) : rest_(line) {}
 
-  // False when there are no more.
+  // Returns false if there are no more words.
   bool next(std::string_view& word) {
     std::size_t begin = 0;
     while (begin < rest_.size() && is_blank(rest_[begin])) ++begin;

@@ -1,4 +1,4 @@
-// Vectors of words.
+// Word vectors.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ struct WordVectors {
   std::vector<float> values;
 };
 
-// The rows, each divided by its Euclidean length, so that a product is a cosine. Rows of zeros stay.
+// The rows, each divided by its Euclidean length, so that a dot product is a cosine. Rows of zeros are
+// unchanged.
 std::vector<float> normalized_rows(const WordVectors& vectors);
 
 }  // namespace lapse::apps

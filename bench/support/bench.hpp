@@ -19,11 +19,11 @@ namespace lapse::bench {
 struct Settings {
   std::string out;                 // file for the results as JSON; empty: none
   std::vector<std::string> cases;  // only these; empty: all
-  std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
+  std::size_t runs = 0;            // of each case; 0: the benchmark's default
   bool baselines = true;           // false: only the server's part, for profiles
-  std::int32_t workers = 0;        // of each rank; 0: as many as the benchmark wants
-  std::size_t megabytes = 0;       // of data, in benchmarks that leave it open; 0: as many as they want
-  std::string folder;              // for files, in benchmarks that write some; empty: one in /tmp
+  std::int32_t workers = 0;        // of each rank; 0: the benchmark's default
+  std::size_t megabytes = 0;       // of data, in benchmarks with this option; 0: their default
+  std::string folder;              // for files, in benchmarks that write files; empty: one in /tmp
   bool smoke = false;              // tiny sizes: shows that everything works; the figures mean nothing
 };
 

@@ -1,4 +1,4 @@
-"""The cases of each benchmark: what its results must contain."""
+"""The cases of each benchmark, which its results must contain."""
 
 
 def local_sizes():
@@ -26,7 +26,7 @@ def one_sided():
 
 
 def large_values():
-    """Values of some kilobytes by message, on one host and between two."""
+    """Values of a few kilobytes by message, on one host and between two."""
     return [f"{where} {operation} {size}{batch}" for where in ("remote", "tcp") for operation in ("pull", "push")
             for size in ("1 KB", "4 KB", "40 KB", "400 KB") for batch in ("", " batch 10")]
 
@@ -110,7 +110,7 @@ CASES = {
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
 }
 
-# Metrics of which more is better; of the others less is.
+# Metrics of which more is better; of the others, less is better.
 MORE_IS_BETTER = {"rate", "bandwidth", "local", "local operations"}
 
 # Metrics that may be 0.

@@ -12,12 +12,12 @@ from svg import curves, grouped_bars, ratio_bars
 
 SIZES = ("4 B", "100 B", "1 KB", "4 KB", "40 KB")
 BATCHES = ("1", "10", "100", "1000", "10000")
-# The cases of access over sizes of values and batches, which have pictures of their own.
+# The cases of access over sizes of values and batches, which have separate pictures.
 LOCAL = re.compile(r"local (pull|push) (\d+ K?B) (uniform|Zipf) batch (\d+)( 2 workers)?$")
 
 
 def time_ratio(result):
-    """How many times the plain program's time the server takes."""
+    """The server's time divided by the plain program's."""
     return 1 / result["ratio"] if result["metric"] in MORE_IS_BETTER else result["ratio"]
 
 

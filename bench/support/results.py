@@ -35,7 +35,7 @@ def load(path):
 
 
 def field_faults(result):
-    """What is wrong with one result."""
+    """Describes what is wrong with one result."""
     has_baseline = any(name in result for name in BASELINE_FIELDS)
     expected = {**FIELDS, **(BASELINE_FIELDS if has_baseline else {})}
     for name, kind in expected.items():
@@ -110,7 +110,7 @@ def check(*arguments):
 
 
 def number(value):
-    """Four significant digits, thousands apart."""
+    """Four significant digits, with separated thousands."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 

@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 COLOURS = ("#2f81f7", "#d2691e", "#2da44e", "#a371f7", "#e5534b", "#8b949e")  # Of middle brightness.
 FONT = 'font-family="sans-serif" font-size="12"'
-# A picture has a ground of its own, and follows the reader's choice of light or dark.
+# A picture has its own background, and follows the reader's choice of light or dark.
 STYLE = """<style>
 .ground { fill: #fff } text { fill: #222 } .grid { stroke: #ccc } .axis { stroke: #333 }
 @media (prefers-color-scheme: dark) {
@@ -14,7 +14,7 @@ STYLE = """<style>
 
 
 def number(value):
-    """Three significant digits, thousands apart."""
+    """Three significant digits, with separated thousands."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
@@ -107,7 +107,7 @@ def curves(series, names, words, unit):
 
 
 def grouped_bars(groups, words, unit):
-    """{group: [(name, value)]}: bars from 0, the groups beside each other."""
+    """{group: [(name, value)]}: bars from 0, groups side by side."""
     left, top, width, height = 70, 60, 860, 320
     base = height - 40
     names = list(dict.fromkeys(name for bars in groups.values() for name, _ in bars))

@@ -1,4 +1,4 @@
-"""The tasks by which techniques are compared: applications with their data, options and measure of quality."""
+"""The tasks on which techniques are compared: applications with their data, options and measure of quality."""
 import dataclasses
 import pathlib
 
@@ -10,7 +10,7 @@ QUESTIONS = {"--analogies": DATA / "words/questions-words.txt.xz", "--word-simil
 
 
 def last_rmse(summary):
-    """The test error after the last epoch; None: it is not a number."""
+    """The test error after the last epoch; None if it is not a number."""
     return {"test RMSE": summary["history"][-1].get("test_rmse")}
 
 
@@ -19,7 +19,7 @@ def ranking(summary):
 
 
 def word_scores(summary):
-    # Without pairs of known words there is no correlation; a training that has diverged shows it by its loss.
+    # Without pairs of known words there is no correlation; the loss shows whether a training has diverged.
     found = {"loss": summary["history"][-1]["loss"]}
     if "word_similarity" in summary:
         found = {"word similarity": summary["word_similarity"], "analogies": summary["analogy_accuracy"]}
@@ -28,7 +28,7 @@ def word_scores(summary):
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """`files`: of the data, taken by `inputs`, which makes arguments of them. An option without a value has None."""
+    """`files`: of the data; `inputs` turns them into arguments. An option without a value has None."""
     name: str
     program: str
     files: tuple
@@ -80,7 +80,7 @@ TASKS = {task.name: task for task in (
 
 
 def chosen(name, files=None, options=None, smoke=False):
-    """The task with other files, where given, and with options that replace its own."""
+    """The task with other files, if given, and with options that override its own."""
     task = TASKS[name]
     options = dict(options or {})
     epochs = int(options.pop("--epochs", task.epochs))

@@ -1,10 +1,10 @@
-"""Pictures of what bench/techniques.py measures: panels beside each other, a row of them for each task."""
+"""Pictures of measurements by bench/techniques.py: panels side by side, one row per task."""
 import math
 
 from svg import COLOURS, curve, line, number, picture, text
 
 WIDTH = 860
-CUT = 5  # A bar longer than so many times that of the first technique is cut off.
+CUT = 5  # A bar longer than this many times that of the first technique is cut off.
 
 
 def duration(value):

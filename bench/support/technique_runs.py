@@ -1,4 +1,4 @@
-"""Runs an application under a technique and takes from its summary what techniques are compared by."""
+"""Runs an application under a technique, and takes the compared figures from its summary."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLUSTER = ROOT / "test/cluster/netns_cluster.sh"
-CANNOT_RUN = 77  # Exit status of the cluster where no hosts can be made.
+CANNOT_RUN = 77  # Exit status of the cluster if no hosts can be made.
 
 # Field of a summary -> field of a row.
 FIELDS = {
@@ -27,11 +27,11 @@ FIELDS = {
 
 
 class Failed(Exception):
-    """Why a run has no figures."""
+    """The reason why a run has no figures."""
 
 
 class Machine:
-    """Where the programs run: ranks of this host, or hosts that are made of it."""
+    """Where the programs run: ranks of this host, or virtual hosts on it."""
 
     def __init__(self, programs, launcher, ranks, hosts, domain, seconds):
         self.programs = pathlib.Path(programs)
@@ -43,7 +43,7 @@ class Machine:
         return [*cluster, *self.launcher, str(self.ranks), str(self.programs / program), *arguments]
 
     def run(self, program, arguments):
-        """Raises Failed. A process that is stopped takes its ranks with it."""
+        """Raises Failed. Stopping the process also stops its ranks."""
         environment = {**os.environ, "LAPSE_DOMAIN": self.domain, "OMPI_ALLOW_RUN_AS_ROOT": "1",
                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
@@ -62,7 +62,7 @@ class Machine:
 
 
 def stop(process):
-    """The launcher ends its ranks when it is asked to; what is left of its group then is killed."""
+    """Asks the launcher to end its ranks, then kills the rest of its process group."""
     process.terminate()
     try:
         process.wait(10)
@@ -76,7 +76,7 @@ def stop(process):
 
 
 def reason_of(status, errors):
-    """One line: what the program said, else what the launcher did."""
+    """One line: the program's message, else the launcher's."""
     lines = [line.strip() for line in errors.splitlines() if line.strip().strip("-*")
              and not line.startswith("mpirun: Forwarding signal")]
     said = [line for line in lines if line.startswith(("error:", "SKIPPED"))] or lines[:1]
@@ -84,7 +84,7 @@ def reason_of(status, errors):
 
 
 def figures_of(summary, quality):
-    """The figures of a run. Raises Failed where the training has diverged."""
+    """The figures of a run. Raises Failed if the training has diverged."""
     scores = quality(summary)
     seconds = [epoch["seconds"] for epoch in summary["history"]]
     lost = [name for name, value in scores.items() if value is None]
@@ -133,7 +133,7 @@ def row_of(place, runs, fault):
 
 
 def add_ratios(rows):
-    """The time of each row in relation to the shortest of its task with as many ranks."""
+    """Adds the time of each row relative to the shortest of its task with the same number of ranks."""
     shortest = {}
     for row in rows:
         if "seconds" in row:

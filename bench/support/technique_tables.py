@@ -1,4 +1,4 @@
-"""Tables in Markdown of what bench/techniques.py measures."""
+"""Markdown tables of measurements by bench/techniques.py."""
 from svg import number
 from technique_pictures import amount, duration
 
@@ -22,7 +22,7 @@ def score(quality):
 
 
 def fault_cells(name, row, columns):
-    """A row of a run without figures: why, and nothing else."""
+    """The row of a run without figures: only the reason."""
     return [name, row["fault"].replace("|", "/"), *[""] * (columns - 2)]
 
 
@@ -47,7 +47,7 @@ def comparison_row(row):
     name = f"`{row['technique']}`"
     if "seconds" not in row:
         return fault_cells(name, row, len(COMPARISON))
-    unread = not row["stale_seconds"]  # No read of a copy was looked at.
+    unread = not row["stale_seconds"]  # No read of a replica was sampled.
     return [name, duration(row["seconds"]), duration(row["best_seconds"]), f"{row['ratio']:.2f}", amount(row["bytes"]),
             "–" if unread else duration(row["stale_seconds"]), "–" if unread else f"{row['stale_versions']:.3g}",
             percent(row["remote_share"]), percent(row["remote_operation_share"]),
@@ -94,7 +94,7 @@ def counts_row(row):
 
 
 def prediction(row, one_rank, microseconds, gigabits, workers):
-    """Seconds that an epoch takes on a host for each rank of `row`, with so many workers each: compute, bytes, messages."""
+    """Seconds of an epoch with a host for each rank of `row` and this many workers each: compute, bytes, messages."""
     compute = one_rank["seconds"] * one_rank["workers"] / (row["ranks"] * workers)
     transfer = row["bytes"] / (gigabits * GIGABIT_BYTES)
     return compute, transfer, row["messages"] * microseconds * 1e-6
@@ -105,7 +105,7 @@ PREDICTION = ("Task, hosts x workers", "Compute", "Bytes", "Messages", "One afte
 
 
 def prediction_rows(results, gigabits=100, workers=(1, 16)):
-    """For the most ranks that were measured, of each task and technique with a run on one rank."""
+    """For the largest measured number of ranks, for each task and technique with a run on one rank."""
     for task, rows in by_task([row for row in results["rows"] if "seconds" in row]).items():
         for technique in dict.fromkeys(row["technique"] for row in rows):
             own = sorted((row for row in rows if row["technique"] == technique), key=lambda row: row["ranks"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what bench/techniques.py does with runs, with programs that are stand-ins: shell scripts."""
+"""Tests how bench/techniques.py handles runs, with shell scripts in place of programs."""
 import json
 import os
 import pathlib
@@ -77,7 +77,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(diverged["fault"], "diverged: test RMSE is not a number")
         self.assertEqual(failed["fault"], "exit status 3: error: no memory | at all")
         self.assertEqual(late["fault"], "not finished after 1 s")
-        self.assertEqual(len(reports), 5)  # What failed is not run again.
+        self.assertEqual(len(reports), 5)  # Failed runs are not repeated.
         table = list(TABLES["techniques"](results))
         self.assertEqual(len(table), 3 + 4)
         self.assertEqual(len({line.count("|") for line in table[1:]}), 1, table)

@@ -1,4 +1,4 @@
-// Step 2: the vector has become a table, the samples are divided among workers. `+` marks what is new.
+// Step 2: the vector becomes a table, and workers share the samples. `+` marks new lines.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

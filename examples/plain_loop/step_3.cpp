@@ -1,5 +1,5 @@
-// Step 3: keys come to the rank that uses them next, while it still works on other samples, and the table's
-// update rule applies the gradient. `+` marks what is new since step 2.
+// Step 3: keys move to the rank that uses them next, while it still works on other samples; the table's
+// update rule applies the gradient. `+` marks new lines since step 2.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

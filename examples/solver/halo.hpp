@@ -1,4 +1,4 @@
-// Vectors in blocks, one on each rank, and the messages that bring a rank elements of others.
+// Vectors in blocks, one on each rank, and messages that exchange elements of other ranks.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace solver {
 
-using Index = std::int64_t;  // of an element among those of all ranks
+using Index = std::int64_t;  // global index of an element
 
 class Halo {
  public:
@@ -26,14 +26,14 @@ class Halo {
   Index end() const { return first_[rank_ + 1]; }
   bool is_own(Index element) const { return element >= begin() && element < end(); }
   std::size_t own() const { return static_cast<std::size_t>(end() - begin()); }
-  // Own elements, and behind them those of others.
+  // Own elements, followed by those of other ranks.
   std::size_t all() const { return own() + others_.size(); }
   std::size_t position(Index element) const {
     if (is_own(element)) return static_cast<std::size_t>(element - begin());
     return own() + static_cast<std::size_t>(std::ranges::lower_bound(others_, element) - others_.begin());
   }
 
-  // Collective. What the rank needs beside its own elements.
+  // Collective. Sets the elements that the rank needs besides its own.
   void need(const std::vector<Index>& elements) {
     std::ranges::copy_if(elements, std::back_inserter(others_),
                          [&](Index element) { return !is_own(element); });
@@ -48,7 +48,7 @@ class Halo {
     exchange(others_.data(), receives_, sent_.data(), sends_, MPI_INT64_T);  // From receivers to senders.
   }
 
-  // Collective. Brings the elements of others.
+  // Collective. Receives the elements of other ranks.
   void fill(std::vector<double>& vector) const {
     vector.resize(all());
     std::vector<double> values;

@@ -1,4 +1,4 @@
-// Conduction of heat on a cubic grid, by implicit steps: a sparse matrix, divided by rows, and its solver.
+// Heat conduction on a cubic grid, by implicit steps: a sparse matrix, divided by rows, and its solver.
 #pragma once
 
 #include "examples/solver/halo.hpp"
@@ -27,7 +27,7 @@ class HeatMatrix {
 
   const Halo& halo() const { return halo_; }
 
-  // Collective. The identity and the flow between cells, of which each has a conductivity.
+  // Collective. Sets the matrix: the identity and the flow between cells, each with a conductivity.
   void assemble(std::vector<double>& conductivity) {
     halo_.fill(conductivity);
     for (std::size_t row = 0; row < halo_.own(); ++row) {
@@ -53,7 +53,7 @@ class HeatMatrix {
     return product;
   }
 
-  // Collective. Conjugate gradients, which make x the solution for b; returns their number.
+  // Collective. Solves for x given b by conjugate gradients; returns the number of iterations.
   int solve(const std::vector<double>& b, std::vector<double>& x) const {
     std::vector<double> residual = multiply(x);
     for (std::size_t i = 0; i < halo_.own(); ++i) residual[i] = b[i] - residual[i];

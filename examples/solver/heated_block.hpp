@@ -18,14 +18,14 @@ class HeatedBlock {
 
   bool finished() const { return step_ == kSteps; }
 
-  // The states of the rank's cells, each once.
+  // The distinct states of the rank's cells.
   std::set<State> states() const {
     std::set<State> states;
     for (std::size_t i = 0; i < matrix_.halo().own(); ++i) states.insert(state_of_cell(i));
     return states;
   }
 
-  // Collective. `law` has the conductivity of each state of the rank's cells.
+  // Collective. `law`: the conductivity for each state of the rank's cells.
   void step(const std::map<State, double>& law) {
     std::vector<double> conductivity;
     for (std::size_t i = 0; i < matrix_.halo().own(); ++i) conductivity.push_back(law.at(state_of_cell(i)));
@@ -36,7 +36,7 @@ class HeatedBlock {
     iterations_ += matrix_.solve(heat, temperature_);
   }
 
-  // Collective. Rank 0 prints what has come of it.
+  // Collective. Rank 0 prints the result.
   void print(long evaluations) const {
     MPI_Allreduce(MPI_IN_PLACE, &evaluations, 1, MPI_LONG, MPI_SUM, communicator_);
     double hottest = *std::max_element(temperature_.begin(), temperature_.begin() + matrix_.halo().own());

@@ -1,4 +1,4 @@
-// How well a crystal conducts heat: a law that takes long to evaluate.
+// The conductivity of a crystal: a law that takes long to evaluate.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace solver {
 
-// What the law depends on, as one number: a temperature, in steps of 1 K, and a degree of impurity.
+// The state that the law depends on, as one number: a temperature, in steps of 1 K, and a degree of impurity.
 using State = std::uint64_t;
 constexpr State kImpurities = 4;
 
@@ -16,11 +16,11 @@ inline State state_of(double temperature, std::uint64_t cell) {
   return static_cast<State>(std::lround(temperature)) * kImpurities + cell % kImpurities;
 }
 
-// Callaway's model: what the crystal's vibrations carry, by frequency, until they meet an impurity or each
-// other.
+// Callaway's model: heat carried by the crystal's vibrations, by frequency, until they meet an impurity or
+// each other.
 inline double evaluate_law(State state) {
   const State kelvins = state / kImpurities;
-  const double temperature = static_cast<double>(kelvins) / 640;  // 1: where all vibrations are excited
+  const double temperature = static_cast<double>(kelvins) / 640;  // 1: all vibrations are excited
   const double impurity = static_cast<double>(state % kImpurities);
   constexpr int kFrequencies = 10'000;
   double sum = 0;

@@ -1,5 +1,5 @@
-// Conduction of heat through a block of metal, without a server. How well the metal conducts heat depends on
-// its state, by a law that takes long to evaluate, so each rank keeps what it has evaluated.
+// Heat conduction through a block of metal, without a server. The metal's conductivity depends on its state,
+// by a law that takes long to evaluate, so each rank keeps its evaluations.
 #include "examples/solver/heated_block.hpp"
 
 int main(int argc, char** argv) {

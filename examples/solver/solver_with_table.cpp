@@ -1,4 +1,4 @@
-// The same program, in which the ranks share what they have evaluated. `+` marks what is new.
+// The same program, with evaluations shared by the ranks. `+` marks new lines.
 #include "examples/solver/heated_block.hpp"
 #include "lapse/ps/parameter_server.hpp"        // +
 #include "lapse/transport/mpi/environment.hpp"  // +

@@ -33,7 +33,7 @@ lapse::CheckpointContent content_of(const lapse_checkpoint_content& wanted) {
   return content;
 }
 
-// Of a worker, of which the last load has found this.
+// Returns the worker's element of `found`. Throws UsageError if there is none.
 template <class T>
 const T& of_worker(const std::vector<T>& found, std::size_t worker, std::string_view what) {
   if (worker >= found.size())

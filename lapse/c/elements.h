@@ -1,8 +1,8 @@
-/* Values of the right element type, for programs in C11 and later; the last header of lapse/lapse.h.
+/* Checks the element type of values, for programs in C11 and later. The last header of lapse/lapse.h.
  *
- * Calls that are given values pass on the type of the pointer, in the upper bits of the number of elements: a call
- * with another type than that of its table returns LAPSE_ERROR_USAGE. Pointers to void, characters and structures
- * say nothing. LAPSE_UNCHECKED_ELEMENTS, defined before, leaves all of this out. */
+ * * Calls with values pass the pointer's type in the upper bits of the number of elements. A call with a type
+ * other than its table's returns LAPSE_ERROR_USAGE. Pointers to void, characters and structures are not
+ * checked. Define LAPSE_UNCHECKED_ELEMENTS before the include to disable all checks. */
 #ifndef LAPSE_C_ELEMENTS_H
 #define LAPSE_C_ELEMENTS_H
 
@@ -22,7 +22,7 @@
 #define LAPSE_TYPE_OF_(values) _Generic((values), LAPSE_TYPE_(float, 1), LAPSE_TYPE_(double, 2), LAPSE_TYPE_(int, 3), LAPSE_TYPE_(unsigned int, 3), LAPSE_TYPE_(long, sizeof(long) == 8 ? 4 : 3), LAPSE_TYPE_(unsigned long, sizeof(long) == 8 ? 4 : 3), LAPSE_TYPE_(long long, 4), LAPSE_TYPE_(unsigned long long, 4), LAPSE_TYPE_(short, LAPSE_NO_ELEMENT), LAPSE_TYPE_(unsigned short, LAPSE_NO_ELEMENT), LAPSE_TYPE_(long double, LAPSE_NO_ELEMENT), LAPSE_TYPE_(_Bool, LAPSE_NO_ELEMENT), default: (size_t)0)
 #define LAPSE_TYPED_(values, elements) ((elements) | LAPSE_TYPE_OF_(values))
 
-/* Calls whose arguments a comma within an array literal divides have more of them, and are left as they are. */
+/* Commas within an array literal make more macro arguments; such calls are left unchanged. */
 #define LAPSE_PLAIN_(call, ...) call(__VA_ARGS__)
 #define LAPSE_5_(call, a, b, values, n, c) call(a, b, values, LAPSE_TYPED_(values, n), c)
 #define LAPSE_6_(call, a, b, c, d, values, n) call(a, b, c, d, values, LAPSE_TYPED_(values, n))
@@ -31,7 +31,7 @@
 #define LAPSE_LOCAL_(call, a, b, c, values, n, d) call(a, b, c, values, LAPSE_TYPED_(values, n), d)
 #define LAPSE_P4_ LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_
 #define LAPSE_P24_ LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_
-/* The macro behind as many arguments as the call has, of at most 32. */
+/* Selects the macro for a call by its number of arguments, at most 32. */
 #define LAPSE_PICK_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, macro, ...) macro
 #define LAPSE_PICK_EXPANDED_(...) LAPSE_PICK_(__VA_ARGS__)
 #define LAPSE_CALL_5_(macro, ...) LAPSE_PICK_EXPANDED_(__VA_ARGS__, LAPSE_P24_, LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_, macro, LAPSE_P4_, 0)

@@ -1,4 +1,4 @@
-// What the handles of the C interface are.
+// The handles of the C interface.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct lapse_table {
 
 struct lapse_function {
   const lapse::RegisteredFunction* function;
-  const void* server;  // whose it is
+  const void* server;  // its owner
 };
 
 struct lapse_sampler {
@@ -44,7 +44,7 @@ struct lapse_sampler {
 
 namespace lapse::c {
 
-// How many handles of a server the application has that it is to free before it.
+// Counts of handles that the application must free before their server.
 struct HandleCounts {
   std::atomic<std::size_t> workers{0};
   std::atomic<std::size_t> operations{0};
@@ -54,7 +54,7 @@ struct HandleCounts {
   std::atomic<std::size_t> jobs{0};
 };
 
-// One of them.
+// Counts one handle (RAII).
 class CountedHandle {
  public:
   explicit CountedHandle(std::atomic<std::size_t>& count) : count_(count) {
@@ -88,14 +88,14 @@ struct lapse_worker {
 
   lapse::c::HandleCounts& handles;  // of its server
   lapse::Worker* worker = nullptr;
-  adapm::IntentWorker* managed = nullptr;  // the same; null: of a server without a manager
-  // Of lapse_attach, one of them.
+  adapm::IntentWorker* managed = nullptr;  // the same worker; null: of a server without a manager
+  // One of them is set, for workers of lapse_attach.
   std::optional<lapse::AttachedWorker> attached = {};
   std::optional<adapm::AttachedIntentWorker> attached_managed = {};
   std::optional<lapse::c::CountedHandle> counted = {};
 };
 
-// The rest is counted from the beginning to the end of the handle: `counted` is the first member.
+// `counted` is the first member of the other handles, so that it is destroyed last.
 struct lapse_operation {
   lapse::c::CountedHandle counted;
   lapse::Operation operation;
@@ -104,7 +104,7 @@ struct lapse_operation {
 struct lapse_lease {
   struct Part {
     const lapse_table* table;
-    std::size_t end;  // the number of keys up to its last one
+    std::size_t end;  // the number of keys up to the end of this part
   };
 
   lapse::c::CountedHandle counted;
@@ -142,7 +142,7 @@ decltype(auto) visit(const lapse_table& table, F&& f) {
   }
 }
 
-// Keys as the application has them are keys as the library has them.
+// Keys of the application and of the library have the same representation.
 static_assert(sizeof(Key) == sizeof(std::uint64_t) && std::is_standard_layout_v<Key>);
 inline std::span<const Key> as_keys(const std::uint64_t* keys, std::size_t count) {
   if (keys == nullptr && count > 0) throw UsageError("keys is NULL");
@@ -153,11 +153,11 @@ inline std::span<Key> as_keys(std::uint64_t* keys, std::size_t count) {
   return {reinterpret_cast<Key*>(keys), count};
 }
 
-// Throws UsageError: elements of `code` (lapse/c/elements.h) for a table that has others.
+// Throws UsageError: elements of type `code` (lapse/c/elements.h) for a table of another type.
 [[noreturn]] void throw_wrong_element(const TableHandle& table, ElementType expected, std::size_t code);
 
-// The number of elements, with which a caller may have passed on their type, for a table of T. Throws
-// UsageError.
+// Returns the number of elements without the type that a caller may have added. Throws UsageError unless the
+// type is T.
 template <class T>
 std::size_t counted_elements(const TableHandle& table, std::size_t elements) {
   const std::size_t code = elements >> LAPSE_ELEMENT_SHIFT;
@@ -190,7 +190,7 @@ inline Worker& base(lapse_worker* worker) {
 // Throws UsageError for a worker of a server without a manager.
 adapm::IntentWorker& managed(lapse_worker* worker);
 
-// Hands the operation to the caller, or lets it go on without a handle.
+// Gives the caller a handle of the operation, or lets it continue without one.
 void hand_out(const lapse_worker* worker, Operation operation, lapse_operation** to);
 
 }  // namespace lapse::c

@@ -18,7 +18,7 @@ namespace {
 using lapse::c::given;
 using lapse::c::guarded;
 
-// Throws ConfigurationError for more than a clock can count.
+// Throws ConfigurationError if a clock cannot count that many.
 std::chrono::seconds seconds_of(std::uint64_t seconds, const char* what) {
   constexpr std::uint64_t kMaxSeconds = 100ULL * 365 * 24 * 3600;
   if (seconds > kMaxSeconds) {

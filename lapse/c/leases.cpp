@@ -44,7 +44,7 @@ lapse_status lapse_lease_tables(lapse_worker* worker, const lapse_lease_part* pa
 
 namespace {
 
-// Calls f(values, k, table) with the values of the table that has key i of the lease, there number k.
+// Calls f(values, k, table) for the table of the lease's key i, which is key k of that table.
 template <class F>
 void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
   const lapse_lease& held = given(lease, "lease");

@@ -14,26 +14,27 @@ extern "C" {
 
 /* --- every worker --- */
 
-/* The worker begins its next step, such as a batch. Its clock is 0 at first. */
+/* Advances the worker's clock, which starts at 0: a new step, such as a batch, begins. */
 LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
 LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
 
-/* --- workers of a manager; of a server: LAPSE_ERROR_USAGE --- */
+/* --- workers of a manager; others return LAPSE_ERROR_USAGE --- */
 
 /* The worker will access the keys while its clock is at least `start` and below `end`. */
 LAPSE_C_API lapse_status lapse_intent(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                                       size_t count, int64_t start, int64_t end);
-/* The keys from `first` to before `past`. */
+/* The same for the keys in [first, past). */
 LAPSE_C_API lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first,
                                             uint64_t past, int64_t start, int64_t end);
-/* The same for keys that are read and not written: their copies send nothing. Not bound by it. */
+/* The same for keys that are only read: their replicas send nothing. Writes are allowed nevertheless. */
 LAPSE_C_API lapse_status lapse_intent_read(lapse_worker* worker, const lapse_table* table,
                                            const uint64_t* keys, size_t count, int64_t start, int64_t end);
 LAPSE_C_API lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* table,
                                                  uint64_t first, uint64_t past, int64_t start, int64_t end);
 
-/* Collective. For the technique nups, before the first phase that uses the dense table: how often each key will be
- * accessed, a count for each key. Of a server without a manager: LAPSE_ERROR_USAGE. */
+/* Collective. For the technique nups: sets how often each key of a dense table will be accessed, one count
+ * per key. Call it before the first phase that uses the table. Returns LAPSE_ERROR_USAGE for a server without
+ * a manager. */
 LAPSE_C_API lapse_status lapse_set_frequencies(lapse_server* server, const lapse_table* table,
                                                const uint64_t* counts, size_t count);
 
@@ -45,8 +46,8 @@ typedef enum lapse_scheme {
   LAPSE_LOCAL_SCHEME = 3
 } lapse_scheme;
 
-/* Collective. Keys first to first + count - 1: all alike; as in a list by falling frequency; key first + i with
- * weights[i]. */
+/* Collective. Samplers of the keys first to first + count - 1: uniform; log-uniform, for keys sorted by
+ * falling frequency; weighted, key first + i by weights[i]. */
 LAPSE_C_API lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
                                                uint64_t count, lapse_scheme scheme, int with_replacement,
                                                lapse_sampler** sampler);
@@ -58,26 +59,25 @@ LAPSE_C_API lapse_status lapse_sampler_weighted(lapse_server* server, const laps
                                                 lapse_scheme scheme, int with_replacement,
                                                 lapse_sampler** sampler);
 
-/* What else a sampler may have; lapse_sampler_options_init: nothing, so that the options of the manager say it. */
+/* Options of a sampler; by lapse_sampler_options_init: those of the manager. */
 typedef struct lapse_sampler_options {
   size_t size; /* sizeof(lapse_sampler_options): set by lapse_sampler_options_init */
   lapse_scheme scheme;
-  int with_replacement;  /* 0: the keys of one sample are different */
+  int with_replacement;  /* 0: the keys of one sample differ */
   lapse_choice postpone; /* a key that is not local is used after later ones of its sample */
-  uint32_t pool_keys;    /* of one pool; 0: as the manager says */
-  uint32_t pool_uses;    /* of each key of a pool; 0: as the manager says */
-  const uint64_t* seed;  /* of all draws; NULL: the number of the sampler on its manager */
+  uint32_t pool_keys;    /* of one pool; 0: the manager's option */
+  uint32_t pool_uses;    /* of each key of a pool; 0: the manager's option */
+  const uint64_t* seed;  /* of all draws; NULL: the number of the sampler in its manager */
 } lapse_sampler_options;
 LAPSE_C_API void lapse_sampler_options_init(lapse_sampler_options* options);
-/* Collective. weights: NULL for keys that are all alike, or, with log_uniform not 0, as in a list by falling
- * frequency; else of key first + i. */
+/* Collective. weights: weights[i] of key first + i. NULL: uniform, or log-uniform if log_uniform is not 0. */
 LAPSE_C_API lapse_status lapse_sampler_create(lapse_server* server, const lapse_table* table, uint64_t first,
                                               uint64_t count, int log_uniform, const double* weights,
                                               const lapse_sampler_options* options, lapse_sampler** sampler);
 
 LAPSE_C_API lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sampler, size_t keys,
                                               int64_t start, int64_t end, lapse_sample** sample);
-/* The next keys of the sample, and their values. */
+/* Gives the next keys of the sample, and pulls their values. */
 LAPSE_C_API lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint64_t* keys,
                                            size_t count, void* values, size_t elements);
 LAPSE_C_API lapse_status lapse_sample_take(lapse_worker* worker, lapse_sample* sample, uint64_t* keys,

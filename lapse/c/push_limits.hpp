@@ -1,4 +1,4 @@
-// Limits of pushes, as the C interface has them.
+// Push limits of the C interface.
 #pragma once
 
 #include "lapse/lapse.h"
@@ -6,7 +6,7 @@
 
 namespace lapse::c {
 
-// Null: none. Throws ConfigurationError for a structure of another version, and for a number that is no
+// `limits`: null for none. Throws ConfigurationError for a structure of another version, and for an invalid
 // choice.
 void set_limits(TableOptions& options, const lapse_push_limits* limits);
 

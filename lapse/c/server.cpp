@@ -52,7 +52,7 @@ lapse_status create(MPI_Comm communicator, const lapse_option* options, std::siz
   });
 }
 
-// The hooks that C has set: each call sets some of them.
+// The hooks set through C; each call sets some of them.
 struct HooksOfC {
   lapse::Mutex mutex;
   lapse::Hooks hooks LAPSE_GUARDED_BY(mutex) = {};
@@ -66,14 +66,14 @@ void change_hooks(Change&& change) {
   lapse::set_hooks(set.hooks);
 }
 
-// Of another MPI library, the number cannot be made a communicator.
+// A communicator number of another MPI library cannot be converted.
 lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
                             bool managed, lapse_server** server) {
   MPI_Comm converted{};
   const lapse_status usable = guarded([&] {
     lapse::require_usable_library();
     converted = MPI_Comm_f2c(communicator);
-    // Open MPI's for a number that is no communicator.
+    // Open MPI returns this for a number that is no communicator.
     if (converted == MPI_Comm{})
       throw UsageError(fmt::format("{} is no communicator of Fortran", communicator));
   });
@@ -311,7 +311,7 @@ lapse_status lapse_mpi_lock(lapse_server* server) {
   return guarded([&] {
     lapse_server& locking = given(server, "server");
     lapse::MpiCalls calls = locking.server().mpi_calls();
-    locking.mpi_calls.emplace(std::move(calls));  // The lock is held: no other thread is here.
+    locking.mpi_calls.emplace(std::move(calls));  // The lock is held: no other thread runs this.
   });
 }
 

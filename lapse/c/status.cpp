@@ -11,7 +11,7 @@ namespace lapse::c {
 namespace {
 
 thread_local std::string last_error;
-thread_local lapse_status last_status = LAPSE_OK;  // in the function of a worker that runs
+thread_local lapse_status last_status = LAPSE_OK;  // in the running function of a worker
 
 lapse_status failed(lapse_status status, const char* text) noexcept {
   last_status = status;
@@ -25,7 +25,7 @@ lapse_status failed(lapse_status status, const char* text) noexcept {
 
 }  // namespace
 
-// From the most special to the most general type.
+// From the most specific to the most general type.
 lapse_status status_of_exception() noexcept {
   try {
     throw;

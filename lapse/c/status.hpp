@@ -1,4 +1,4 @@
-// How exceptions become statuses of the C interface.
+// Converts exceptions to statuses of the C interface.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace lapse::c {
 
-// Of the exception that is being handled; its text becomes that of lapse_last_error.
+// Converts the current exception; its message becomes that of lapse_last_error.
 lapse_status status_of_exception() noexcept;
 
-// Calls f, and nothing leaves.
+// Calls f and converts its exceptions.
 template <class F>
 lapse_status guarded(F&& f) noexcept {
   try {
@@ -26,7 +26,7 @@ lapse_status guarded(F&& f) noexcept {
   }
 }
 
-// The answer of f; where it throws, `otherwise`, and lapse_last_error says why.
+// Returns the answer of f. If f throws, sets lapse_last_error and returns `otherwise`.
 template <class F>
 int answered(F&& f, int otherwise) noexcept {
   try {
@@ -44,26 +44,27 @@ T& given(T* pointer, const char* what) {
   return *pointer;
 }
 
-// Throws ConfigurationError for a structure of the application that is of another version.
+// Throws ConfigurationError if a structure of the application is of another version.
 void check_size(std::size_t given, std::size_t expected, const char* name);
 template <class S>
 void check_size(const S& structure, const char* name) {
   check_size(structure.size, sizeof(S), name);
 }
 
-// Nothing for LAPSE_DEFAULT.
+// Returns nullopt for LAPSE_DEFAULT.
 std::optional<bool> choice_of(int given, const char* name);
 
-// LAPSE_ERROR_USER_CODE, where no other error is made of it.
+// Becomes LAPSE_ERROR_USER_CODE unless converted to another error.
 class CallbackFailed : public Error {
  public:
   using Error::Error;
 };
 
-// What a function of the application has returned. Throws CallbackFailed unless 0.
+// Throws CallbackFailed unless `result`, returned by a function of the application, is 0.
 void check_callback(int result, const char* what);
 
-// The same of a function that calls the library, and may return what has failed there: the error says why.
+// The same for a function that calls the library, and may return the status of a failed call: the error then
+// has that call's message.
 class CheckedWorker {
  public:
   CheckedWorker() noexcept;

@@ -18,7 +18,7 @@ namespace {
 
 // --- rules
 
-// A rule of the application, as CustomRuleFunctions calls it.
+// Adapts a rule of the application to CustomRuleFunctions.
 struct CallbackRule {
   lapse_rule rule;
   std::size_t element_bytes;
@@ -200,7 +200,7 @@ const lapse_table_spec& checked(const lapse_table_spec* spec) {
   return wanted;
 }
 
-// Of the application's function: the rank alone would throw before a collective call.
+// Builds the options before the collective call: an error in them is thrown on this rank alone.
 template <class T>
 std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec,
                                         const lapse_push_limits* limits) {
@@ -308,7 +308,7 @@ lapse_status lapse_table_memory_use(const lapse_server* server, const lapse_tabl
 lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length) {
   return guarded([&] {
     const lapse::TableHandle& handle = given(table, "table").handle();
-    // C++ does not look where all keys have one length.
+    // C++ does not check the key if all keys have one length.
     if (!handle.has(lapse::Key(key)))
       throw lapse::KeyOutOfRange(handle.name(), lapse::Key(key), handle.keys(),
                                  handle.state().definition().rank);

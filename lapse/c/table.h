@@ -28,9 +28,9 @@ typedef enum lapse_initialiser_kind {
   LAPSE_INITIALISE = 4 /* by the function */
 } lapse_initialiser_kind;
 
-/* Functions of the application get the pointer that was given with them. Any thread of the server calls them,
- * several at a time, and they call no function of the library. Those that return int return 0 when they
- * succeed; another number is LAPSE_ERROR_USER_CODE with this number in its text. */
+/* Functions of the application get the context pointer given with them. Any thread of the server calls them,
+ * several at a time. They must not call the library. Those that return int return 0 on success; any other
+ * number becomes LAPSE_ERROR_USER_CODE with the number in its message. */
 typedef int (*lapse_initialise_function)(void* context, uint64_t key, void* value, size_t length);
 typedef size_t (*lapse_length_function)(void* context, uint64_t key);
 typedef int32_t (*lapse_home_function)(void* context, uint64_t key);
@@ -52,8 +52,8 @@ typedef enum lapse_merge {
   LAPSE_MERGE_NONE = 2      /* pushes do not commute: never replicated */
 } lapse_merge;
 
-/* What a push does. lapse_rule_init fills in the defaults of the kind; parameters that a kind does not have
- * are not read. */
+/* What a push does. lapse_rule_init sets the defaults of the kind; parameters that the kind lacks are
+ * ignored. */
 typedef struct lapse_rule {
   size_t size; /* sizeof(lapse_rule): set by lapse_rule_init */
   lapse_rule_kind kind;
@@ -64,22 +64,22 @@ typedef struct lapse_rule {
   double epsilon;
   double beta1; /* ftrl: beta */
   double beta2;
-  /* LAPSE_CUSTOM: its name, with its parameters, is compared across ranks */
+  /* LAPSE_CUSTOM: the name, including any parameters, must be equal on all ranks */
   const char* name;
   lapse_merge merge;
   void* context;
-  /* Elements of state beside a value of that length; NULL: none. */
+  /* The number of state elements for a value of that length; NULL: none. */
   size_t (*state_elements)(void* context, size_t length);
-  /* Writes the state that belongs to a value that was just made or set; NULL where there is no state. */
+  /* Writes the state for a value that was just created or set; NULL if there is no state. */
   int (*initialise)(void* context, const void* value, size_t length, void* state, size_t state_length);
   int (*apply)(void* context, void* value, void* state, const void* update, size_t length,
                size_t state_length, float scale);
 } lapse_rule;
 LAPSE_C_API void lapse_rule_init(lapse_rule* rule, lapse_rule_kind kind);
 
-/* What reads of a table may return while others write. */
+/* What reads may return while other workers write. */
 typedef enum lapse_consistency_kind {
-  LAPSE_CONSISTENCY_DEFAULT = 0,    /* sequential, in a manager eventual */
+  LAPSE_CONSISTENCY_DEFAULT = 0,    /* sequential; eventual in a manager */
   LAPSE_CONSISTENCY_SEQUENTIAL = 1, /* per key, the operations of each worker take effect in its order */
   LAPSE_CONSISTENCY_EVENTUAL = 2    /* a key may have replicas, which show writes of other domains later */
 } lapse_consistency_kind;
@@ -89,14 +89,14 @@ typedef struct lapse_consistency {
 typedef enum lapse_home { LAPSE_HOME_HASH = 0, LAPSE_HOME_RANGE = 1, LAPSE_HOME_CUSTOM = 2 } lapse_home;
 typedef enum lapse_choice { LAPSE_DEFAULT = -1, LAPSE_OFF = 0, LAPSE_ON = 1 } lapse_choice;
 
-/* lapse_table_spec_init fills in the defaults: a name by its number, floats, length 1, values of 0, addition.
- * The same on all ranks. */
+/* lapse_table_spec_init sets the defaults: a name by the table's number, floats, length 1, values 0,
+ * addition. Must be equal on all ranks. */
 typedef struct lapse_table_spec {
   size_t size; /* sizeof(lapse_table_spec): set by lapse_table_spec_init */
   const char* name;
   lapse_element element;
   uint64_t keys; /* of a dense table: 0 to keys - 1 */
-  int sparse;    /* not 0: any key may come; `keys` stays 0 */
+  int sparse;    /* not 0: any key is allowed; `keys` stays 0 */
   size_t length; /* elements of a value */
   uint64_t seed; /* of the initial values */
   lapse_initialiser_kind initialiser;
@@ -104,7 +104,7 @@ typedef struct lapse_table_spec {
   double second;
   lapse_initialise_function initialise;
   void* initialise_context;
-  lapse_length_function lengths; /* a length for each key, in place of `length`; NULL: none */
+  lapse_length_function lengths; /* a length for each key, instead of `length`; NULL: none */
   void* lengths_context;
   uint64_t max_keys;           /* of a sparse table, on each rank; 0: no limit */
   uint64_t memory_limit_bytes; /* likewise */
@@ -120,31 +120,32 @@ LAPSE_C_API void lapse_table_spec_init(lapse_table_spec* spec);
 /* Collective. */
 LAPSE_C_API lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec,
                                             lapse_table** table);
-/* What a table of floats or doubles looks at in a push before its rule sees it: docs/update-rules.md. */
+/* Checks of pushes to tables of floats or doubles, before the update rule: docs/update-rules.md. */
 typedef enum lapse_not_finite {
-  LAPSE_NOT_FINITE_ALLOW = 0, /* nothing is looked at */
-  LAPSE_NOT_FINITE_COUNT = 1, /* pushes and sets that are not finite are applied, and counted */
-  LAPSE_NOT_FINITE_REFUSE = 2 /* they are LAPSE_ERROR_USAGE before anything of the call is applied */
+  LAPSE_NOT_FINITE_ALLOW = 0, /* not checked */
+  LAPSE_NOT_FINITE_COUNT = 1, /* pushes and sets with non-finite numbers are applied and counted */
+  LAPSE_NOT_FINITE_REFUSE = 2 /* they return LAPSE_ERROR_USAGE; nothing of the call is applied */
 } lapse_not_finite;
 typedef struct lapse_push_limits {
   size_t size; /* sizeof(lapse_push_limits): set by lapse_push_limits_init */
   lapse_not_finite not_finite;
-  double max_norm; /* a push to a key with a larger L2 norm is scaled down to it; 0: none */
+  double max_norm; /* a push to a key with a larger L2 norm is scaled down to this norm; 0: none */
 } lapse_push_limits;
 LAPSE_C_API void lapse_push_limits_init(lapse_push_limits* limits);
-/* Collective. As lapse_table_create; NULL: no limits. */
+/* Collective. Like lapse_table_create. limits: NULL for none. */
 LAPSE_C_API lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_spec* spec,
                                                     const lapse_push_limits* limits, lapse_table** table);
-/* Not collective: the bytes that such a table would take of this rank when it is made; without the room for copies
- * and for keys that come to this rank later. */
+/* Not collective. The memory of this rank for such a new table, in bytes, without space for replicas and for
+ * keys that move to this rank later. */
 LAPSE_C_API lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,
                                                uint64_t* bytes);
-/* Bytes of this rank for the table, between phases; of what the ranks of a domain share, its part. */
+/* Between phases. The memory of this rank for the table, in bytes, including its part of the memory that the
+ * ranks of a domain share. */
 LAPSE_C_API lapse_status lapse_table_memory_use(const lapse_server* server, const lapse_table* table,
                                                 uint64_t* bytes);
 LAPSE_C_API lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length);
 
-/* Runs where a key is, alone with its value. */
+/* Runs at the owner of a key, with exclusive access to its value. */
 typedef int (*lapse_key_function)(void* context, uint64_t key, void* value, size_t length,
                                   const void* argument, void* result);
 /* Collective. */

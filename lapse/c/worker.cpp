@@ -24,7 +24,7 @@ void throw_wrong_element(const TableHandle& table, ElementType expected, std::si
 
 namespace {
 
-// One key takes the short way to memory.
+// A single key takes the fast path.
 template <class T>
 Operation pull(Worker& worker, const Table<T>& table, std::span<const Key> keys, std::span<T> values) {
   return keys.size() == 1 ? worker.pull(table, keys[0], values) : worker.pull(table, keys, values);
@@ -198,7 +198,7 @@ void lapse_operation_free(lapse_operation* operation) {
   delete operation;
 }
 
-// --- where the value is in memory
+// --- values in local memory
 
 lapse_status lapse_pull_if_local(lapse_worker* worker, const lapse_table* table, uint64_t key, void* value,
                                  size_t elements, int* done) {
@@ -262,7 +262,7 @@ lapse_status lapse_for_each_local(lapse_worker* worker, const lapse_table* table
   });
 }
 
-// --- together
+// --- collective
 
 lapse_status lapse_wait_all(lapse_worker* worker) {
   return guarded([&] { base(worker).wait_all(); });

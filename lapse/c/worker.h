@@ -13,13 +13,14 @@ extern "C" {
 
 /* --- workers --- */
 
-/* Of no worker, NULL: 0. */
+/* NULL: 0. */
 LAPSE_C_API size_t lapse_worker_index(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_count(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_local_index(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_local_count(const lapse_worker* worker);
 
-/* These wait until the values are there, or were applied. `elements`: of values, which must fit the keys. */
+/* These wait until the values are read or applied. `elements`: the number of elements of all values; must
+ * match the keys. */
 LAPSE_C_API lapse_status lapse_pull(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                                     size_t count, void* values, size_t elements);
 LAPSE_C_API lapse_status lapse_push(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
@@ -28,14 +29,14 @@ LAPSE_C_API lapse_status lapse_set(lapse_worker* worker, const lapse_table* tabl
                                    size_t count, const void* values, size_t elements);
 LAPSE_C_API lapse_status lapse_localize(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                                         size_t count);
-/* argument_bytes and result_bytes of the function for each key. */
+/* arguments and results have argument_bytes and result_bytes of the function for each key. */
 LAPSE_C_API lapse_status lapse_call(lapse_worker* worker, const lapse_table* table,
                                     const lapse_function* function, const uint64_t* keys, size_t count,
                                     const void* arguments, void* results);
 
-/* These begin the same. `operation` may be NULL, except where there are results: lapse_wait_all waits. A push
- * has consumed keys and updates when it returns; values of a pull and results of a call live until the
- * operation is finished or freed. */
+/* These begin the same operations. `operation` may be NULL, except with results; then lapse_wait_all waits
+ * for it. lapse_push_begin has copied keys and updates when it returns. Values of a pull and results of a
+ * call must live until the operation is finished or freed. */
 LAPSE_C_API lapse_status lapse_pull_begin(lapse_worker* worker, const lapse_table* table,
                                           const uint64_t* keys, size_t count, void* values, size_t elements,
                                           lapse_operation** operation);
@@ -52,15 +53,15 @@ LAPSE_C_API lapse_status lapse_call_begin(lapse_worker* worker, const lapse_tabl
                                           const lapse_function* function, const uint64_t* keys, size_t count,
                                           const void* arguments, void* results, lapse_operation** operation);
 LAPSE_C_API int lapse_operation_done(const lapse_operation* operation);
-/* Waits, and frees the handle, also when a failure is returned. NULL is finished. */
+/* Waits for the operation and frees the handle, also if an error is returned. NULL is allowed. */
 LAPSE_C_API lapse_status lapse_wait(lapse_operation* operation);
-/* Without waiting: the answer of a pull is discarded. */
+/* Frees the handle without waiting; the answer of a pull is discarded. */
 LAPSE_C_API void lapse_operation_free(lapse_operation* operation);
 
-/* Only where the value is in memory; *done says whether it was. */
+/* Reads a value in local memory. *done: whether it was there. */
 LAPSE_C_API lapse_status lapse_pull_if_local(lapse_worker* worker, const lapse_table* table, uint64_t key,
                                              void* value, size_t elements, int* done);
-/* Calls function(context, value, length) on the value in place, alone with it. */
+/* Calls function(context, value, length) on a value in local memory, in place, with exclusive access. */
 LAPSE_C_API lapse_status lapse_update_if_local(lapse_worker* worker, const lapse_table* table, uint64_t key,
                                                int (*function)(void* context, void* value, size_t length),
                                                void* context, int* done);
@@ -77,11 +78,11 @@ LAPSE_C_API lapse_status lapse_for_each_local(lapse_worker* worker, const lapse_
                                                               size_t length),
                                               void* context);
 
-/* Keys of one table, for this worker alone, as plain memory. */
+/* Leases keys of one table: exclusive access for this worker, as plain memory. */
 LAPSE_C_API lapse_status lapse_lease_keys(lapse_worker* worker, const lapse_table* table,
                                           const uint64_t* keys, size_t count, lapse_lease** lease);
-/* The same of several tables at once, each named once. The keys are counted through all parts: keys[i] of the
- * functions below. */
+/* The same for several tables at once, each named once. Index i of the functions below counts the keys of all
+ * parts. */
 typedef struct lapse_lease_part {
   const lapse_table* table;
   const uint64_t* keys;
@@ -89,13 +90,13 @@ typedef struct lapse_lease_part {
 } lapse_lease_part;
 LAPSE_C_API lapse_status lapse_lease_tables(lapse_worker* worker, const lapse_lease_part* parts,
                                             size_t part_count, lapse_lease** lease);
-/* The value of keys[i], its elements, and the state of the update rule; state may be NULL. */
+/* The value of key i and its length, and the state of the update rule and its length; state may be NULL. */
 LAPSE_C_API lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length,
                                            void** state, size_t* state_length);
-/* As a push to keys[i]. */
+/* Like a push to key i. */
 LAPSE_C_API lapse_status lapse_lease_apply(lapse_lease* lease, size_t i, const void* update, size_t elements,
                                            float scale);
-/* Ends it and frees the handle, also when a failure is returned. NULL is fine. */
+/* Ends the lease and frees the handle, also if an error is returned. NULL is allowed. */
 LAPSE_C_API lapse_status lapse_lease_release(lapse_lease* lease);
 
 LAPSE_C_API lapse_status lapse_wait_all(lapse_worker* worker);

@@ -1,9 +1,9 @@
-!> Lapse in Fortran: parameter servers and managers, tables, workers, checkpoints. docs/fortran.md is the page
-!> for users; what each call means stands with the C function of that name, in lapse/c.
+!> Lapse in Fortran: parameter servers and managers, tables, workers, checkpoints. docs/fortran.md is the page for
+!> users. Each call is documented at the C function of that name, in lapse/c.
 !>
-!> Every procedure that can fail has an optional argument ierr, which gets lapse_ok or another status; then
-!> lapse_last_error() has the text. Without the argument, a failure prints the text and ends the program.
-!> Keys are integer(int64).
+!> Every procedure that can fail has an optional argument ierr, which returns lapse_ok or another status; then
+!> lapse_last_error() has the message. Without ierr, a failure prints the message and ends the program. Keys are
+!> integer(int64).
 module lapse
   use lapse_c, only: lapse_ok, lapse_error_usage, lapse_error_key, lapse_error_length, lapse_error_closed, &
                      lapse_error_collective, lapse_error_configuration, lapse_error_mpi_state, lapse_error_mpi, &

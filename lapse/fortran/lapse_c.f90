@@ -1,10 +1,10 @@
-!> The constants of the C interface, and its functions as Fortran calls them; programs use module lapse.
+!> Constants and functions of the C interface, for calls from Fortran. Programs use module lapse.
 module lapse_c
   use, intrinsic :: iso_c_binding
   implicit none
   public
 
-  ! --- statuses: what `ierr` is ---
+  ! --- statuses: values of `ierr` ---
   integer, parameter :: lapse_ok = 0
   integer, parameter :: lapse_error_usage = 1
   integer, parameter :: lapse_error_key = 2
@@ -44,7 +44,7 @@ module lapse_c
     type(c_ptr) :: value = c_null_ptr
   end type c_option
 
-  !> lapse_rule of lapse/c/table.h, which says what its parts are; lapse_rule_init fills it.
+  !> lapse_rule of lapse/c/table.h, where its components are documented; lapse_rule_init fills it.
   type, bind(C) :: lapse_rule
     integer(c_size_t) :: size = 0
     integer(c_int) :: kind = lapse_add
@@ -55,7 +55,7 @@ module lapse_c
     real(c_double) :: epsilon = 0
     real(c_double) :: beta1 = 0
     real(c_double) :: beta2 = 0
-    type(c_ptr) :: name = c_null_ptr  ! characters that end with c_null_char
+    type(c_ptr) :: name = c_null_ptr  ! null-terminated
     integer(c_int) :: merge = lapse_merge_gradient
     type(c_ptr) :: context = c_null_ptr
     type(c_funptr) :: state_elements = c_null_funptr

@@ -1,4 +1,4 @@
-!> The structures and functions of checkpoints.h of the C interface; programs use module lapse.
+!> Structures and functions of checkpoints.h in the C interface. Programs use module lapse.
 module lapse_checkpoint_c
   use, intrinsic :: iso_c_binding
   implicit none

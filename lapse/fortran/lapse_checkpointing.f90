@@ -15,18 +15,18 @@ module lapse_checkpointing
   public :: lapse_checkpoints_worker_count, lapse_checkpoints_worker_bytes, lapse_checkpoints_worker_clock
   public :: lapse_table_load
 
-  !> What is loaded of one table, by its name in the checkpoint: all of it unless it says otherwise.
+  !> What to load of one table, by its name in the checkpoint; by default all of it.
   type :: lapse_table_load
     character(:), allocatable :: table
     integer(int64) :: first_key = 0
-    integer(int64) :: last_key = -1  ! included; -1: the last one
-    logical :: state = .true.        ! .false.: without the state of the update rule, which may be another one
-    logical :: convert = .false.     ! float may become double, int32 int64, and the other way
+    integer(int64) :: last_key = -1  ! included; -1: up to the largest key
+    logical :: state = .true.        ! .false.: without the update rule's state; the rule may differ from the saved one
+    logical :: convert = .false.     ! converts between float and double, and between int32 and int64
   end type lapse_table_load
 
 contains
 
-  !> keep: how many stay; without it all.
+  !> keep: how many checkpoints stay; by default all.
   subroutine lapse_checkpoints_create(server, folder, checkpoints, local_folder, keep, ierr)
     type(lapse_server), intent(in) :: server
     character(*), intent(in) :: folder
@@ -65,8 +65,8 @@ contains
     end if
   end subroutine lapse_checkpoints_add
 
-  !> Collective. `blob`: characters of rank 0 that are saved with it. per_worker, clocks: for each worker of this rank,
-  !> or none; all of per_worker have as many characters.
+  !> Collective. `blob`: characters of rank 0 to save with the tables. per_worker, clocks: one for each worker of this
+  !> rank, or none; all elements of per_worker have the same length.
   subroutine lapse_checkpoints_save(checkpoints, step, blob, per_worker, clocks, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in) :: step
@@ -77,7 +77,7 @@ contains
     call save_as(checkpoints, step, 0_c_int, blob, per_worker, clocks, ierr)
   end subroutine lapse_checkpoints_save
 
-  !> Collective. Returns when values are copied; the checkpoint exists after lapse_checkpoints_finish.
+  !> Collective. Returns once the values are copied; the checkpoint exists after lapse_checkpoints_finish.
   subroutine lapse_checkpoints_save_begin(checkpoints, step, blob, per_worker, clocks, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in) :: step
@@ -136,15 +136,15 @@ contains
     lapse_checkpoints_staged = c_checkpoints_staged(checkpoints%handle) /= 0
   end function lapse_checkpoints_staged
 
-  !> Gives the memory of the last copy back, unless it is still being written.
+  !> Frees the memory of the last copy, unless it is still being written.
   subroutine lapse_checkpoints_release_memory(checkpoints, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer, intent(out), optional :: ierr
     call finish(c_checkpoints_release_memory(checkpoints%handle), ierr)
   end subroutine lapse_checkpoints_release_memory
 
-  !> Collective. Without `step`: the newest. folder: with checkpoints of another job. tables: only these; without
-  !> it all that were added. is_fallback, with a step: newer ones could not be loaded, and are no abandoned branch.
+  !> Collective. step: default the newest. folder: of another job's checkpoints. tables: only these; default all
+  !> added. is_fallback, with a step: newer checkpoints could not be loaded; they are no abandoned branch.
   subroutine lapse_checkpoints_load(checkpoints, step, loaded, blob, folder, tables, is_fallback, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in), optional :: step
@@ -200,7 +200,7 @@ contains
     end do
   end function text_of
 
-  !> As C has them; `names` is where their names are, one after the other.
+  !> Converts them to C structures. `names` holds their names, one after the other.
   subroutine make_parts(tables, names, parts)
     type(lapse_table_load), intent(in) :: tables(:)
     character(:, kind=c_char), allocatable, target, intent(inout) :: names
@@ -224,7 +224,7 @@ contains
 
   ! --- about the last load ---
 
-  !> Of how many workers it has bytes, and of how many clocks: of all that there were, or of none.
+  !> For how many workers it has bytes and clocks: for all at the time of the save, or for none.
   subroutine lapse_checkpoints_worker_count(checkpoints, bytes, clocks, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer, intent(inout), optional :: bytes, clocks
@@ -275,7 +275,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_checkpoints_worker_clock
 
-  !> How many newer checkpoints it has passed over.
+  !> How many newer checkpoints were skipped.
   subroutine lapse_checkpoints_problem_count(checkpoints, count, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer, intent(inout) :: count
@@ -287,7 +287,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_checkpoints_problem_count
 
-  !> Which one, and why; i from 1.
+  !> The skipped checkpoint number i, from 1, and the reason.
   subroutine lapse_checkpoints_problem(checkpoints, i, text, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer, intent(in) :: i
@@ -300,7 +300,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_checkpoints_problem
 
-  !> Whether the folder of all ranks lacks what was loaded.
+  !> Whether the folder of all ranks lacks the loaded checkpoint.
   subroutine lapse_checkpoints_only_local(checkpoints, only_local, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     logical, intent(inout) :: only_local

@@ -1,4 +1,4 @@
-!> What the program takes over from the library: messages, fatal ends, regions; programs use module lapse.
+!> Hooks for messages, fatal errors and regions. Programs use module lapse.
 module lapse_hooks
   use, intrinsic :: iso_c_binding
   use lapse_c
@@ -8,17 +8,17 @@ module lapse_hooks
 
   public :: lapse_set_hooks, lapse_set_region_hooks, lapse_log, lapse_fatal, lapse_region
 
-  ! Any thread calls these, several at a time, with locks of the library held: module procedures that are
-  ! recursive, return soon and call nothing of the library. They get the context that was given with them.
+  ! Any thread calls these, several at a time, with locks of the library held. They must be recursive module
+  ! procedures that return soon and do not call the library. They get the context given with them.
   abstract interface
-    !> A message, in place of standard error. level: 0 error, 1 warning, 2 info, 3 debug.
+    !> Gets a message, instead of standard error. level: 0 error, 1 warning, 2 info, 3 debug.
     subroutine lapse_log(level, rank, message, context)
       import :: c_ptr
       integer, intent(in) :: level, rank
       character(*), intent(in) :: message
       type(c_ptr), intent(in) :: context
     end subroutine lapse_log
-    !> The library is about to end the job with MPI_Abort.
+    !> Called before the library ends the job with MPI_Abort.
     subroutine lapse_fatal(rank, reason, context)
       import :: c_ptr
       integer, intent(in) :: rank
@@ -43,8 +43,8 @@ module lapse_hooks
 
 contains
 
-  !> For all servers of the process; without an argument, there is no such hook. What was set before may still
-  !> be called while messages are logged.
+  !> Sets hooks for all servers of the process; an absent argument removes the hook. Earlier hooks may still be called
+  !> for messages that are being logged.
   subroutine lapse_set_hooks(log, fatal, context, ierr)
     procedure(lapse_log), optional :: log
     procedure(lapse_fatal), optional :: fatal
@@ -66,7 +66,7 @@ contains
     call finish(c_set_hooks(c_log, c_fatal, c_loc(calls)), ierr)
   end subroutine lapse_set_hooks
 
-  !> Likewise, around what takes a thread's time.
+  !> Likewise, around regions that take a thread's time.
   subroutine lapse_set_region_hooks(begin_region, end_region, context, ierr)
     procedure(lapse_region), optional :: begin_region, end_region
     type(c_ptr), intent(in), optional :: context
@@ -87,7 +87,7 @@ contains
     call finish(c_set_region_hooks(c_begin, c_end, c_loc(calls)), ierr)
   end subroutine lapse_set_region_hooks
 
-  !> Stays in memory: threads may be in hooks that were replaced.
+  !> Never freed: threads may still be in replaced hooks.
   function new_calls(context) result(calls)
     type(c_ptr), intent(in), optional :: context
     type(hook_calls), pointer :: calls

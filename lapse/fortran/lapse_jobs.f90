@@ -1,4 +1,4 @@
-!> When a job saves a checkpoint, and when it ends early: docs/stop-and-resume.md. Programs use module lapse.
+!> When a job saves a checkpoint, and when it stops early: docs/stop-and-resume.md. Programs use module lapse.
 module lapse_jobs
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -71,8 +71,8 @@ module lapse_jobs
 
 contains
 
-  !> Collective. signals: numbers of those that ask the job to stop. epochs, clocks, seconds: from one checkpoint to the
-  !> next. deadline: in seconds since 1970; grace: seconds before it.
+  !> Collective. signals: numbers of signals that ask the job to stop. epochs, clocks, seconds: the interval of
+  !> checkpoints. deadline: in seconds since 1970; grace: how many seconds before it the job is to stop.
   subroutine lapse_job_create(server, job, signals, epochs, clocks, seconds, deadline, grace, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_job), intent(inout) :: job
@@ -104,7 +104,7 @@ contains
     job%handle = c_null_ptr
   end subroutine lapse_job_free
 
-  !> Not collective, also for workers: a signal has come, or the time is over.
+  !> Not collective, also for workers. Whether a signal has arrived or the time is over.
   subroutine lapse_job_stop_requested(job, requested, ierr)
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: requested
@@ -115,7 +115,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_job_stop_requested
 
-  !> The same for a checkpoint.
+  !> Not collective, also for workers. Whether a checkpoint is due.
   subroutine lapse_job_checkpoint_due(job, due, ierr)
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: due
@@ -126,7 +126,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_job_checkpoint_due
 
-  !> Collective: on all ranks or on none.
+  !> Collective. Whether the job is to stop: on all ranks or on none.
   subroutine lapse_job_should_stop(job, stop, ierr)
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: stop
@@ -137,7 +137,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_job_should_stop
 
-  !> Why, then.
+  !> Why the job is to stop.
   subroutine lapse_job_stop_reason(job, reason, ierr)
     type(lapse_job), intent(in) :: job
     character(:), allocatable, intent(inout) :: reason
@@ -149,7 +149,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_job_stop_reason
 
-  !> Collective. Whether it is time for a checkpoint; what rank 0 has reached counts.
+  !> Collective. Whether a checkpoint is due, by the progress of rank 0.
   subroutine lapse_job_need_checkpoint(job, epochs, clocks, needed, ierr)
     type(lapse_job), intent(in) :: job
     integer(int64), intent(in) :: epochs, clocks
@@ -162,7 +162,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_job_need_checkpoint
 
-  !> Collective. Begins the interval anew.
+  !> Collective. Restarts the interval.
   subroutine lapse_job_begin_interval(job, epochs, clocks, ierr)
     type(lapse_job), intent(in) :: job
     integer(int64), intent(in) :: epochs, clocks

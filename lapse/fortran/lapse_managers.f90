@@ -1,4 +1,4 @@
-!> Clocks, intents and samples; programs use module lapse.
+!> Clocks, intents and samples. Programs use module lapse.
 module lapse_managers
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -15,7 +15,7 @@ module lapse_managers
 
 contains
 
-  !> The worker will access the keys while its clock is at least `begin` and below `end`. read_only: their copies
+  !> The worker will access the keys while its clock is at least `begin` and below `end`. read_only: their replicas
   !> send nothing.
   subroutine lapse_intent(worker, table, keys, begin, end, read_only, ierr)
     type(lapse_worker), intent(in) :: worker
@@ -33,7 +33,7 @@ contains
     end if
   end subroutine lapse_intent
 
-  !> The keys from `first` to before `past`.
+  !> The same for the keys in [first, past).
   subroutine lapse_intent_range(worker, table, first, past, begin, end, read_only, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_table), intent(in) :: table
@@ -66,7 +66,7 @@ contains
     call finish(c_current_clock(worker%handle, clock), ierr)
   end subroutine lapse_current_clock
 
-  !> Collective. How often each key of the dense table will be accessed, from key 0 on.
+  !> Collective. Sets how often each key of the dense table will be accessed, starting with key 0.
   subroutine lapse_set_frequencies(server, table, counts, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_table), intent(in) :: table
@@ -77,9 +77,9 @@ contains
 
   ! --- samples ---
 
-  ! Keys are drawn as the optional arguments say, else as the options of the manager do: lapse/c/manager.h has them.
+  ! Absent optional arguments default to the manager's options; see lapse/c/manager.h.
 
-  !> Collective. Keys first to first + count - 1, all alike.
+  !> Collective. Keys first to first + count - 1 with equal probability.
   subroutine lapse_sampler_uniform(server, table, first, count, sampler, scheme, replacement, postpone, &
                                   pool_keys, pool_uses, seed, ierr)
     type(lapse_server), intent(in) :: server
@@ -96,7 +96,7 @@ contains
                         pool_uses, seed, ierr)
   end subroutine lapse_sampler_uniform
 
-  !> Collective. These keys as in a list by falling frequency.
+  !> Collective. The same keys, log-uniformly, for keys sorted by falling frequency.
   subroutine lapse_sampler_log_uniform(server, table, first, count, sampler, scheme, replacement, postpone, &
                                   pool_keys, pool_uses, seed, ierr)
     type(lapse_server), intent(in) :: server
@@ -170,7 +170,7 @@ contains
     real(real64), intent(in), contiguous, target :: weights(:)
     real(real64), target, save :: none(1) = 0
     type(c_ptr) :: address
-    address = c_loc(none)  ! no weights are weights, too: the library refuses them
+    address = c_loc(none)  ! empty weights are not NULL: the library refuses them
     if (size(weights, kind=c_size_t) > 0) address = c_loc(weights(1))
   end function address_of
 
@@ -191,7 +191,7 @@ contains
                                  sample%handle), ierr)
   end subroutine lapse_sample_prepare
 
-  !> The next keys of the sample, without their values.
+  !> Returns the next keys of the sample, without their values.
   subroutine lapse_sample_take(worker, sample, keys, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_sample), intent(in) :: sample

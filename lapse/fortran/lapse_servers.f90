@@ -1,4 +1,4 @@
-!> Servers and phases; programs use module lapse.
+!> Servers and phases. Programs use module lapse.
 module lapse_servers
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -14,7 +14,7 @@ module lapse_servers
   public :: lapse_run_workers, lapse_run_here, lapse_start_progress, lapse_stop_progress, lapse_attach
   public :: lapse_detach, lapse_detach_failed, lapse_progress, lapse_mpi_lock, lapse_mpi_unlock, lapse_work
 
-  ! Collective. The communicator is one of mpi_f08, or an integer. Each option is a text "name=value".
+  ! Collective. The communicator is one of mpi_f08, or an integer. Each option is a string "name=value".
   interface lapse_server_create
     module procedure server_create_f08, server_create_integer
   end interface lapse_server_create
@@ -23,9 +23,9 @@ module lapse_servers
   end interface lapse_manager_create
 
   abstract interface
-    !> What a worker does, with the context that was given with it. ierr is 0 before; another number: the
-    !> worker has failed, and the phase ends on every rank. Several threads may be in it: a module procedure
-    !> that is recursive.
+    !> The function of a worker, with the context given with it. ierr is 0 at the call; if it returns another number,
+    !> the worker has failed, and the phase ends on every rank. Several threads may run it: it must be a recursive
+    !> module procedure.
     subroutine lapse_work(worker, context, ierr)
       import :: lapse_worker, c_ptr
       type(lapse_worker), intent(in) :: worker
@@ -41,7 +41,7 @@ module lapse_servers
 
 contains
 
-  !> Before MPI_Init: settings of the MPI library that this one works best with.
+  !> Call before MPI_Init. Sets the settings of the MPI library that this library works best with.
   subroutine lapse_prepare_mpi(ierr)
     integer, intent(out), optional :: ierr
     call finish(c_prepare_mpi(), ierr)
@@ -120,7 +120,7 @@ contains
     call finish(c_server_close(server%handle), ierr)
   end subroutine lapse_server_close
 
-  !> Not collective, after lapse_server_close.
+  !> Not collective. Call after lapse_server_close.
   subroutine lapse_server_free(server, ierr)
     type(lapse_server), intent(inout) :: server
     integer, intent(out), optional :: ierr
@@ -145,7 +145,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_server_rank
 
-  !> Collective. What all ranks have counted.
+  !> Collective. The counters of all ranks, as JSON.
   subroutine lapse_statistics_json(server, json, ierr)
     type(lapse_server), intent(in) :: server
     character(:), allocatable, intent(inout) :: json
@@ -161,7 +161,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_statistics_json
 
-  !> Bytes of this rank for all tables and for messages, between phases.
+  !> Between phases. The memory of this rank for all tables and for messages, in bytes.
   subroutine lapse_memory_use(server, bytes, ierr)
     type(lapse_server), intent(in) :: server
     integer(int64), intent(inout) :: bytes
@@ -169,7 +169,7 @@ contains
     call finish(c_memory_use(server%handle, bytes), ierr)
   end subroutine lapse_memory_use
 
-  !> For each rank a number of its host; as many as there are ranks.
+  !> For each rank the number of its host.
   subroutine lapse_server_hosts(server, hosts, ierr)
     type(lapse_server), intent(in) :: server
     integer(int32), intent(inout), contiguous :: hosts(:)
@@ -177,14 +177,14 @@ contains
     call finish(c_server_hosts(server%handle, hosts, size(hosts, kind=c_size_t)), ierr)
   end subroutine lapse_server_hosts
 
-  !> Any thread. Asks the workers of all ranks to return early; never rolled back.
+  !> Any thread. Asks the workers of all ranks to return early; this cannot be undone.
   subroutine lapse_request_stop(server, ierr)
     type(lapse_server), intent(in) :: server
     integer, intent(out), optional :: ierr
     call finish(c_request_stop(server%handle), ierr)
   end subroutine lapse_request_stop
 
-  !> Any thread. Whether some rank has asked.
+  !> Any thread. Whether any rank has requested a stop.
   subroutine lapse_stop_requested(server, requested, ierr)
     type(lapse_server), intent(in) :: server
     logical, intent(inout) :: requested
@@ -198,7 +198,7 @@ contains
 
   ! --- phases ---
 
-  !> Collective. Runs work(worker, context, ierr) on so many threads of this rank.
+  !> Collective. Runs work(worker, context, ierr) on this many threads of this rank.
   subroutine lapse_run_workers(server, workers, work, context, ierr)
     type(lapse_server), intent(in) :: server
     integer, intent(in) :: workers
@@ -211,7 +211,7 @@ contains
     call finish(c_run_workers(server%handle, int(workers, c_int32_t), c_funloc(do_work), c_loc(call_of)), ierr)
   end subroutine lapse_run_workers
 
-  !> Collective. The calling thread is this rank's only worker.
+  !> Collective. Runs work in the calling thread, this rank's only worker.
   subroutine lapse_run_here(server, work, context, ierr)
     type(lapse_server), intent(in) :: server
     procedure(lapse_work) :: work
@@ -236,7 +236,7 @@ contains
     failed = int(ierr, c_int)
   end function do_work
 
-  !> Collective. Begins a phase in which threads of the application attach.
+  !> Collective. Begins a phase in which threads of the application may attach.
   subroutine lapse_start_progress(server, workers, ierr)
     type(lapse_server), intent(in) :: server
     integer, intent(in) :: workers
@@ -251,7 +251,7 @@ contains
     call finish(c_stop_progress(server%handle), ierr)
   end subroutine lapse_stop_progress
 
-  !> This thread takes a place, from 0, or the first that is free.
+  !> Makes this thread a worker, in the given place, from 0, or in the first free one.
   subroutine lapse_attach(server, worker, place, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_worker), intent(inout) :: worker
@@ -273,7 +273,8 @@ contains
     call finish(c_detach(handle), ierr)
   end subroutine lapse_detach
 
-  !> The same for a worker that has failed: ends the phase on every rank; without `reason` with lapse_last_error().
+  !> The same for a worker that has failed: ends the phase on every rank, with `reason`, by default
+  !> lapse_last_error().
   subroutine lapse_detach_failed(worker, reason, ierr)
     type(lapse_worker), intent(inout) :: worker
     character(*), intent(in), optional :: reason
@@ -298,7 +299,7 @@ contains
     call finish(c_progress(server%handle, limit), ierr)
   end subroutine lapse_progress
 
-  !> Until lapse_mpi_unlock, no thread of a server is inside MPI.
+  !> No thread of a server is inside MPI until lapse_mpi_unlock.
   subroutine lapse_mpi_lock(server, ierr)
     type(lapse_server), intent(in) :: server
     integer, intent(out), optional :: ierr

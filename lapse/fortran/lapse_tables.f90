@@ -1,4 +1,4 @@
-!> Tables, update rules and functions; programs use module lapse.
+!> Tables, update rules and functions. Programs use module lapse.
 module lapse_tables
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -10,8 +10,8 @@ module lapse_tables
   public :: lapse_table_spec, lapse_rule_init, lapse_table_create, lapse_table_length
   public :: lapse_function_register, lapse_estimate_memory, lapse_table_memory_use
 
-  !> What a table is to be; the same on all ranks. lapse/c/table.h says what its parts are. Functions are
-  !> bind(C) procedures, given by c_funloc.
+  !> The specification of a table, equal on all ranks. lapse/c/table.h documents the components. Functions are bind(C)
+  !> procedures, given by c_funloc.
   type :: lapse_table_spec
     character(:), allocatable :: name
     integer(c_int) :: element = lapse_float
@@ -31,11 +31,11 @@ module lapse_tables
     integer(c_int) :: home = lapse_home_hash
     type(c_funptr) :: home_function = c_null_funptr
     type(c_ptr) :: home_context = c_null_ptr
-    type(lapse_rule) :: rule = lapse_rule()  ! as it is: addition
+    type(lapse_rule) :: rule = lapse_rule()  ! default: addition
     integer(c_int) :: location_caches = lapse_default
     integer(c_int) :: consistency = lapse_consistency_default
     integer(c_int) :: not_finite = lapse_not_finite_allow
-    real(real64) :: max_push_norm = 0  ! none
+    real(real64) :: max_push_norm = 0  ! 0: none
   end type lapse_table_spec
 
 contains
@@ -68,7 +68,7 @@ contains
     call finish(status, ierr)
   end subroutine lapse_table_create
 
-  !> Not collective: the bytes that such a table would take of this rank when it is made.
+  !> Not collective. The memory of this rank for such a new table, in bytes.
   subroutine lapse_estimate_memory(server, spec, bytes, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_table_spec), intent(in) :: spec
@@ -82,7 +82,7 @@ contains
     call finish(c_estimate_memory(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), bytes), ierr)
   end subroutine lapse_estimate_memory
 
-  !> Fortran has no integers without a sign.
+  !> Fortran has no unsigned integers.
   logical function is_sized(spec, ierr)
     type(lapse_table_spec), intent(in) :: spec
     integer, intent(out), optional :: ierr
@@ -101,7 +101,7 @@ contains
     if (allocated(spec%name)) name = to_c(spec%name)
   end function name_of
 
-  !> As C has it; `rule` and `name` are where copies of the rule and the name are.
+  !> Converts it to the C structure. `rule` and `name` hold copies of the rule and the name.
   function c_spec(spec, rule, name) result(made)
     type(lapse_table_spec), intent(in) :: spec
     type(c_ptr), intent(in) :: rule, name
@@ -130,7 +130,7 @@ contains
     made%consistency%kind = spec%consistency
   end function c_spec
 
-  !> Bytes of this rank for the table, between phases.
+  !> Between phases. The memory of this rank for the table, in bytes.
   subroutine lapse_table_memory_use(server, table, bytes, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_table), intent(in) :: table

@@ -1,4 +1,4 @@
-!> Handles, errors and strings; programs use module lapse.
+!> Handles, errors and strings. Programs use module lapse.
 module lapse_types
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
@@ -11,7 +11,7 @@ module lapse_types
   public :: lapse_checkpoints, lapse_sampler, lapse_sample
   public :: lapse_last_error, lapse_version, finish, refuse, unused, to_c, from_c, address_of_keys
 
-  ! What a handle is, and how long it is valid: lapse/c/status.h.
+  ! For the handles and how long they are valid, see lapse/c/status.h.
   type :: lapse_server
     type(c_ptr) :: handle = c_null_ptr
   end type lapse_server
@@ -30,7 +30,7 @@ module lapse_types
   end type lapse_operation
   type :: lapse_lease
     type(c_ptr) :: handle = c_null_ptr
-    ! Of each table: its elements, and the number of keys up to its last one.
+    ! For each table: its element type, and the number of keys up to its last one.
     integer(c_int), allocatable :: elements(:)
     integer(int64), allocatable :: ends(:)
   end type lapse_lease
@@ -53,19 +53,19 @@ module lapse_types
 
 contains
 
-  !> What the last call of this thread that failed said.
+  !> The message of this thread's last failed call.
   function lapse_last_error() result(text)
     character(:), allocatable :: text
     text = from_c(c_last_error())
   end function lapse_last_error
 
-  !> Of the library that runs, such as "0.1.0".
+  !> The version of the running library, such as "0.1.0".
   function lapse_version() result(text)
     character(:), allocatable :: text
     text = from_c(c_version(c_null_ptr, c_null_ptr, c_null_ptr))
   end function lapse_version
 
-  !> Ends a call: with its status where the caller takes one, else a failure ends the program.
+  !> Ends a call. Returns its status if the caller passes ierr; otherwise a failure ends the program.
   subroutine finish(status, ierr)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: ierr
@@ -76,7 +76,7 @@ contains
     end if
   end subroutine finish
 
-  !> Ends a call whose arguments cannot be.
+  !> Ends a call with invalid arguments.
   subroutine refuse(status, text, ierr)
     integer, intent(in) :: status
     character(*), intent(in) :: text
@@ -88,7 +88,7 @@ contains
     end if
   end subroutine refuse
 
-  !> Whether the handle is free for a new one; refuses the call else, as nothing could end the old one.
+  !> Whether the handle is unused. If not, refuses the call: overwriting it would leak the old handle.
   logical function unused(handle, kind, ierr)
     type(c_ptr), intent(in) :: handle
     character(*), intent(in) :: kind
@@ -97,7 +97,7 @@ contains
     if (.not. unused) call refuse(lapse_error_usage, 'a variable whose '//kind//' has not been ended, or freed', ierr)
   end function unused
 
-  !> Of the value of key i; negative for a lease without such a key, of which the library says so.
+  !> The element type of key i; negative if the lease has no such key; then the library reports it.
   integer(c_int) function lease_element(lease, i)
     type(lapse_lease), intent(in) :: lease
     integer, intent(in) :: i

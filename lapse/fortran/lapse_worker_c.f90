@@ -1,4 +1,4 @@
-!> The functions of workers and managers of the C interface; programs use module lapse.
+!> Functions of workers and managers in the C interface. Programs use module lapse.
 module lapse_worker_c
   use, intrinsic :: iso_c_binding
   implicit none

@@ -1,4 +1,4 @@
-!> What workers do, but for the calls that have values; programs use module lapse.
+!> Calls of workers, except those with values. Programs use module lapse.
 module lapse_workers
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -21,7 +21,7 @@ module lapse_workers
 
 contains
 
-  !> From 0, as in C.
+  !> Indices start at 0, as in C.
   integer function lapse_worker_index(worker)
     type(lapse_worker), intent(in) :: worker
     lapse_worker_index = int(c_worker_index(worker%handle))
@@ -63,7 +63,7 @@ contains
     end if
   end subroutine lapse_localize_begin
 
-  !> `arguments`, `results`: c_loc of as many bytes for each key as the function has, or c_null_ptr.
+  !> `arguments`, `results`: c_loc of the function's bytes for each key, or c_null_ptr.
   subroutine lapse_call(worker, table, run, keys, arguments, results, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_table), intent(in) :: table
@@ -80,7 +80,7 @@ contains
     lapse_operation_done = c_operation_done(operation%handle) /= 0
   end function lapse_operation_done
 
-  !> Waits, and ends the handle, also when it fails.
+  !> Waits, and frees the handle, also if the operation fails.
   subroutine lapse_wait(operation, ierr)
     type(lapse_operation), intent(inout) :: operation
     integer, intent(out), optional :: ierr
@@ -90,7 +90,7 @@ contains
     call finish(c_wait(handle), ierr)
   end subroutine lapse_wait
 
-  !> Without waiting: the answer of a pull is discarded.
+  !> Frees the handle without waiting; the answer of a pull is discarded.
   subroutine lapse_operation_free(operation)
     type(lapse_operation), intent(inout) :: operation
     call c_operation_free(operation%handle)
@@ -150,7 +150,7 @@ contains
                     [table%element], lease, ierr)
   end subroutine lapse_lease_keys
 
-  !> The same of several tables at once, each named once. Keys are counted through all parts.
+  !> The same for several tables at once, each named once. Key indices count through all parts.
   subroutine lapse_lease_tables(worker, parts, lease, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_lease_part), intent(in), target :: parts(:)
@@ -195,7 +195,7 @@ contains
     call finish(c_lease_release(handle), ierr)
   end subroutine lapse_lease_release
 
-  ! --- together ---
+  ! --- collective ---
 
   subroutine lapse_wait_all(worker, ierr)
     type(lapse_worker), intent(in) :: worker

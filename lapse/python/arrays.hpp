@@ -1,4 +1,4 @@
-// NumPy arrays as keys and values, without copies where they fit.
+// NumPy arrays as keys and values, without copies if possible.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -15,7 +15,7 @@ namespace lapse::python {
 
 namespace py = pybind11;
 
-// An array that is used, and kept alive as long.
+// Keeps an array alive while it is used.
 struct HeldArray {
   py::array array;
   char* data() const { return static_cast<char*>(py::detail::array_proxy(array.ptr())->data); }
@@ -47,20 +47,21 @@ constexpr const char* element_name() {
   return "int64";
 }
 
-// An array as it is, or one of what is no array: `written` in its memory. Throws what Python raises.
+// Returns an array unchanged, and anything else as an array; if `written`, in the same memory. Throws what
+// Python raises.
 py::array array_of(const py::object& given, const char* what, const py::dtype& type, bool written);
-// The same for keys: an integer, or a list of integers, is copied.
-// A contiguous array of that type, where the type has the same numbers; else TypeError or ValueError.
+// Returns a contiguous array of that type. Throws TypeError or ValueError if the type lacks one of the
+// numbers.
 py::array converted(const py::object& given, const char* what, const py::dtype& type);
 
 py::array key_array_of(const py::object& given);
-// Throws ValueError for several dimensions of which the first is not the keys.
+// Throws ValueError if the array has several dimensions and the first is not the number of keys.
 void check_rows(const py::array& values, const char* what, std::size_t keys);
 
-// Throws lapse.KeyOutOfRange where an array of int64 has a number below 0: the keys of C++ have no sign.
+// Throws lapse.KeyOutOfRange if an array of int64 has a negative number: keys in C++ are unsigned.
 void refuse_negative(const py::array& keys);
 
-// Keys: an array of uint64 or int64 as it is; an integer, or a list of integers, is copied.
+// Returns an array of uint64 or int64 unchanged; copies an integer, or a list of integers.
 inline HeldArray keys_of(const py::object& given) {
   py::array array = key_array_of(given);
   if (!has_elements<std::uint64_t>(array) && !has_elements<std::int64_t>(array))
@@ -83,7 +84,8 @@ inline std::span<const Key> key_span(const HeldArray& keys) {
   return {reinterpret_cast<const Key*>(keys.data()), keys.size()};
 }
 
-// Values of the table: an array of its element type, what exports one by DLPack, or a list of numbers.
+// Values of a table: an array of its element type, an object that exports one by DLPack, or a list of
+// numbers.
 template <class T>
 HeldArray values_of(const py::object& given, const char* what, bool written) {
   py::array array = array_of(given, what, py::dtype::of<T>(), written);

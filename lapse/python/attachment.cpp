@@ -6,13 +6,13 @@
 
 namespace lapse::python {
 
-// One of both.
+// One of the two is set.
 struct AttachedHere {
   std::unique_ptr<AttachedWorker> plain = {};
   std::unique_ptr<adapm::AttachedIntentWorker> managed = {};
   std::optional<WorkerScope> scope = {};
 
-  // Without the interpreter's lock. An empty text: the worker has not failed.
+  // Call it without the interpreter's lock. `failure`: empty if the worker has not failed.
   void end(const std::string& failure) {
     managed ? end(*managed, failure) : end(*plain, failure);
     managed.reset();

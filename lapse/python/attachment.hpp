@@ -10,7 +10,7 @@
 
 namespace lapse::python {
 
-// Ends the worker of a Python function, however that ends.
+// Ends the worker of a Python function when the function ends (RAII).
 class WorkerScope {
  public:
   template <class W>
@@ -28,10 +28,10 @@ class WorkerScope {
   SharedWorker state_;
 };
 
-// A thread as a worker, between enter and exit.
+// Makes a thread a worker, between enter and exit.
 //
-// Thread safety: with the interpreter's lock. One that the collector of garbage takes must not wait there, as
-// the thread may hold locks of the library: it leaves its worker to the next attach or stop_progress.
+// Thread safety: with the interpreter's lock. Destroyed by the garbage collector, it must not wait, because
+// that thread may hold locks of the library: it leaves its worker to the next attach or stop_progress.
 class Attachment {
  public:
   Attachment(SharedServer server, std::optional<std::size_t> place);
@@ -40,9 +40,9 @@ class Attachment {
   ~Attachment();
 
   SharedWorker enter();
-  // With the exception that ends the block, or None.
+  // Takes the exception that ends the block, or None.
   void exit(const py::object& type, const py::object& value, const py::object& trace);
-  // Ends the workers that were left. Waits for their operations.
+  // Ends the workers left by the garbage collector. Waits for their operations.
   static void end_left(ServerState& server);
 
  private:

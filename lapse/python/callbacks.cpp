@@ -17,7 +17,7 @@ namespace {
 
 struct PythonRule {
   ElementType type;
-  std::size_t state;    // elements beside each value
+  std::size_t state;    // state elements per value
   SharedObject object;  // lapse.Rule
 
   static const PythonRule& of(const void* rule) { return *static_cast<const PythonRule*>(rule); }
@@ -35,13 +35,13 @@ Merge merge_of(const std::string& name) {
 
 // --- registered functions
 
-// The only element of an array of that type.
+// One element of that type, with these bytes.
 py::object element_at(const py::object& type, const std::byte* bytes) {
   const py::array one(py::dtype::from_args(type), {py::ssize_t{1}}, bytes);
   return one.attr("__getitem__")(0);
 }
 
-// Other ranks get the bytes: they must be all there is, and of a number that the type says.
+// Other ranks get the bytes: they must be the complete content, and their number must follow from the type.
 std::size_t bytes_of_type(const py::object& type, std::string_view what) {
   if (type.is_none()) return 0;
   const py::dtype checked = py::dtype::from_args(type);
@@ -156,7 +156,7 @@ UpdateRule custom_rule(const py::object& rule, ElementType type) {
 }
 
 void declare_functions(py::module_& module) {
-  const py::class_<FunctionHandle> function(module, "Function", "Of the application, run where a key is.");
+  const py::class_<FunctionHandle> function(module, "Function", "A registered function of the application.");
   module.def("register_function", &register_function);
 }
 

@@ -1,7 +1,7 @@
-// Functions of Python that the library calls, on any of its threads.
+// Python functions that the library calls, on any of its threads.
 //
-// Such a thread may hold the latch of a key and the progress lock when it takes the lock of the interpreter.
-// So no thread waits for the library while it has the lock of the interpreter.
+// Such a thread may hold a key's latch and the progress lock when it takes the interpreter's lock. So no
+// thread may wait for the library while it holds the interpreter's lock.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace lapse::python {
 
-// An object of Python that threads without the interpreter's lock copy and drop. Constant.
+// A constant Python object that threads can copy and drop without the interpreter's lock.
 class SharedObject {
  public:
   explicit SharedObject(py::object object)
@@ -26,7 +26,7 @@ class SharedObject {
           delete ended;
         }) {}
 
-  // Calls f(object) with the lock; what Python raises is an Error with its text.
+  // Calls f(object) with the lock. Turns Python exceptions into an Error with their text.
   template <class F>
   void use(F&& f) const {
     const py::gil_scoped_acquire locked;
@@ -46,15 +46,15 @@ class SharedObject {
 py::dtype dtype_of(ElementType type);
 ElementType element_of(const py::dtype& type);
 
-// A copy of elements in memory, and back: an array of Python may live longer than what it shows.
+// Copies elements to an array, and back: a Python array may outlive the memory.
 py::array copy_of(ElementType type, const std::byte* elements, std::size_t count);
-// Throws ValueError where the application has resized it.
+// Throws ValueError if the application has resized it.
 void copy_back(const py::array& from, std::span<std::byte> to);
 
-// Of an object lapse.Rule.
+// From a lapse.Rule.
 UpdateRule custom_rule(const py::object& rule, ElementType type);
 
-// f(key) is the value, or one number for all of its elements.
+// f(key) returns the value, or one number for all of its elements.
 template <class T>
 Initialiser initialiser_by(const py::object& function) {
   return Initialiser::function<T>([shared = SharedObject(function)](Key key, std::span<T> value) {

@@ -46,7 +46,7 @@ CheckpointContent content_of(const std::string& blob, const std::vector<std::str
   return content;
 }
 
-// As lapse.TableLoad has them.
+// The fields of lapse.TableLoad.
 using PartToLoad = std::tuple<std::string, std::uint64_t, std::optional<std::uint64_t>, bool, bool>;
 
 py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step, const py::object& folder,
@@ -88,7 +88,7 @@ void declare_checkpoints(py::module_& module) {
                 [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
                 table.table);
           },
-          "table"_a, "name"_a = py::none(), "What is saved and loaded.")
+          "table"_a, "name"_a = py::none(), "Adds a table to save and load.")
       .def(
           "save",
           [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
@@ -106,10 +106,10 @@ void declare_checkpoints(py::module_& module) {
           },
           "step"_a, "blob"_a = "", "per_worker"_a = no_bytes, "clocks"_a = no_clocks,
           py::call_guard<py::gil_scoped_release>(),
-          "Collective. Returns when values are copied; the checkpoint exists after finish().")
+          "Collective. Returns once the values are copied; the checkpoint exists after finish().")
       .def(
           "finish", [](const CheckpointsHandle& handle) { handle.checkpoints->finish(); },
-          py::call_guard<py::gil_scoped_release>(), "Collective. Waits for what save_async has begun.")
+          py::call_guard<py::gil_scoped_release>(), "Collective. Waits for the last save_async.")
       .def_property_readonly(
           "done", [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); },
           py::call_guard<py::gil_scoped_release>(), "Whether finish() returns at once.")
@@ -118,12 +118,14 @@ void declare_checkpoints(py::module_& module) {
           py::call_guard<py::gil_scoped_release>(), "Whether the local folder has the part of this rank.")
       .def(
           "release_memory", [](const CheckpointsHandle& handle) { handle.checkpoints->release_memory(); },
-          py::call_guard<py::gil_scoped_release>(), "Gives the memory of the last copy back.")
-      .def("load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
-           "is_fallback"_a = false,
-           "Collective. The newest, or a step, as a lapse.LoadedCheckpoint. tables: of lapse.TableLoad.\n\n"
-           "is_fallback, with a step: newer checkpoints could not be loaded; without it, they are a branch\n"
-           "that is abandoned.");
+          py::call_guard<py::gil_scoped_release>(), "Frees the memory of the last copy.")
+      .def(
+          "load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
+          "is_fallback"_a = false,
+          "Collective. Loads the newest, or a step: a lapse.LoadedCheckpoint. tables: lapse.TableLoad "
+          "objects.\n\n"
+          "is_fallback, with a step: newer checkpoints could not be loaded. Otherwise they are an abandoned\n"
+          "branch.");
 }
 
 }  // namespace lapse::python

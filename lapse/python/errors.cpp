@@ -1,4 +1,4 @@
-// The exceptions of the library, as those of lapse/errors.py.
+// Converts exceptions of the library to those of lapse/errors.py.
 #include "lapse/core/error.hpp"
 #include "lapse/core/not_finite_update.hpp"
 
@@ -31,7 +31,7 @@ const char* class_of(const std::exception& error) {
 }  // namespace
 
 void declare_errors() {
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 has it by value.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 passes it by value.
   py::register_exception_translator([](std::exception_ptr failure) {
     try {
       if (failure) std::rethrow_exception(failure);

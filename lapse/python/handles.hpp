@@ -1,7 +1,7 @@
-// What the classes of the Python package hold.
+// The state of the Python package's classes.
 //
-// The global interpreter lock is released wherever a call may wait, also in destructors. A handle keeps the
-// server in memory. No destructor is collective: a server that was not closed is left as it is.
+// Every call that may wait releases the global interpreter lock, also destructors. Handles keep the server in
+// memory. No destructor is collective: a server that was not closed stays in memory.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ struct ServerState {
   std::unique_ptr<adapm::ParameterManager> manager;  // null: none
   bool closed = false;
   const OwnProcess process = {};
-  // Attached workers that the collector of garbage has taken from their threads.
+  // Attached workers whose attachment the garbage collector has destroyed.
   std::vector<std::shared_ptr<AttachedHere>> left = {};
   RaisedHere raised = {};  // by attached workers
 
@@ -50,7 +50,7 @@ struct ServerState {
       manager.reset();
       own.reset();
     } else {
-      // Ending it would be collective.
+      // Destruction would be collective.
       (void)manager.release();
       (void)own.release();
     }
@@ -64,7 +64,7 @@ struct TableHandleOf {
   AnyTable table;
 };
 
-// An operation with the array that it writes to.
+// An operation, and the array that it writes to.
 struct PendingOperation {
   Operation operation;
   std::optional<HeldArray> values;
@@ -76,21 +76,21 @@ struct PendingOperation {
   ~PendingOperation() {
     try {
       if (operation.done()) return;
-    } catch (const UsageError&) {  // in a child that fork has made, where its end does nothing
+    } catch (const UsageError&) {  // in a child made by fork, where its end does nothing
     }
     const py::gil_scoped_release released;
     operation = {};
   }
 };
 
-// A worker as long as it works, in its thread.
+// A running worker, used by its thread.
 struct WorkerState {
   SharedServer server;
   lapse::Worker* worker = nullptr;         // null: it has ended
-  adapm::IntentWorker* managed = nullptr;  // the same, of a manager
-  bool is_left = false;                    // its attachment is gone: it ends soon
+  adapm::IntentWorker* managed = nullptr;  // the same worker, of a manager
+  bool is_left = false;                    // its attachment was destroyed: it ends soon
   std::thread::id thread = std::this_thread::get_id();
-  // What the collector of garbage has ended in another thread, under the lock of the interpreter.
+  // Handles that the garbage collector destroyed in other threads, under the interpreter's lock.
   std::vector<PendingOperation> orphans = {};
   std::vector<AnySample> orphaned_samples = {};
   std::vector<Lease> orphaned_leases = {};
@@ -104,10 +104,10 @@ struct WorkerState {
     if (managed == nullptr) throw UsageError("this worker has no intents: use lapse.Manager");
     return *managed;
   }
-  // Whether the caller is a thread in which handles of this worker cannot end.
+  // Whether handles of this worker must not end in the calling thread.
   bool is_foreign() const { return worker != nullptr && std::this_thread::get_id() != thread; }
   void end() {
-    // While the lock is released, other threads may add what they end.
+    // While the lock is released, other threads may add handles.
     while (!orphans.empty() || !orphaned_samples.empty() || !orphaned_leases.empty()) {
       const auto operations = std::exchange(orphans, {});
       auto samples = std::exchange(orphaned_samples, {});
@@ -152,7 +152,7 @@ class OperationHandle {
   PendingOperation pending_;
 };
 
-// A registered function; the types of its argument and its result are of NumPy, or None.
+// A registered function. Types of its argument and result: NumPy types, or None.
 struct FunctionHandle {
   SharedServer server;
   const RegisteredFunction* function;
@@ -189,12 +189,12 @@ inline py::tuple memory_tuple(const ParameterServer::MemoryUse& use) {
   return py::make_tuple(use.words, use.ownership, use.slabs, use.values, use.copies, use.buffers);
 }
 
-// Declares what workers do.
+// Declares workers.
 void declare_worker(py::module_& module);
-// What they do where a key is.
+// Declares their calls at a key's owner.
 void declare_local(py::class_<WorkerState, SharedWorker>& worker);
 void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
-// What those of a manager announce.
+// Declares intents and samples.
 void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
 // Declares functions of the application.
 void declare_functions(py::module_& module);
@@ -202,7 +202,7 @@ void declare_functions(py::module_& module);
 void declare_table(py::module_& module);
 void declare_checkpoints(py::module_& module);
 void declare_jobs(py::module_& module);
-// Declares what the application takes over from the library.
+// Declares hooks.
 void declare_hooks(py::module_& module);
 // Turns exceptions of the library into those of lapse/errors.py.
 void declare_errors();

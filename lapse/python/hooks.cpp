@@ -1,4 +1,4 @@
-// Log lines, fatal ends and regions, for functions of Python.
+// Passes log lines, fatal errors and regions to Python functions.
 #include "lapse/core/hooks.hpp"
 
 #include <condition_variable>
@@ -15,13 +15,13 @@ namespace lapse::python {
 
 namespace {
 
-// Where threads of the library enter the interpreter, until that ends: later its lock cannot be taken.
+// Lets threads of the library enter the interpreter until it ends; afterwards its lock cannot be taken.
 //
-// Thread safety: any thread. A thread that enters may hold locks of the library; so no thread waits for the
-// library while it has the lock of the interpreter.
+// Thread safety: any thread. A thread that enters may hold locks of the library, so no thread may wait for
+// the library while it holds the interpreter's lock.
 class Gate {
  public:
-  // Calls f() with the interpreter's lock. False, and no call, when the interpreter ends.
+  // Calls f() with the interpreter's lock. Returns false, without a call, if the interpreter ends.
   template <class F>
   bool enter(F&& f) noexcept {
     {
@@ -35,7 +35,7 @@ class Gate {
     left_.notify_all();
     return true;
   }
-  // With the interpreter's lock, before the interpreter ends: waits until every thread has left.
+  // Waits until every thread has left. Requires the interpreter's lock; called before the interpreter ends.
   void close() {
     const py::gil_scoped_release released;
     const MutexLock guard(mutex_);
@@ -44,7 +44,7 @@ class Gate {
   }
 
  private:
-  // What a function raises goes to sys.unraisablehook: no caller could handle it.
+  // Exceptions go to sys.unraisablehook: no caller could handle them.
   template <class F>
   static void call(F&& f) noexcept {
     const py::gil_scoped_acquire locked;
@@ -64,24 +64,24 @@ class Gate {
   int inside_ LAPSE_GUARDED_BY(mutex_) = 0;
 };
 
-// Lives as long as the process: threads may log while it ends.
+// Never destroyed: threads may log while the process ends.
 Gate& gate() {
   static auto& of_process = *std::make_unique<Gate>().release();
   return of_process;
 }
 
-// Any thread drops it; what is dropped after the end of the interpreter stays in memory.
+// Any thread may drop it. Objects dropped after the end of the interpreter stay in memory.
 std::shared_ptr<const py::object> shared(const py::object& function) {
   return {new py::object(function), [](const py::object* dropped) { gate().enter([&] { delete dropped; }); }};
 }
 
-// What is no UTF-8 shows as such.
+// Shows invalid UTF-8 as replacement characters.
 py::str text_of(std::string_view text) {
   return py::reinterpret_steal<py::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
 }
 
-// Of what takes a thread's time; called with the name.
+// A region hook that calls the function with the region's name.
 std::function<void(const char*)> region_hook(const py::object& function) {
   if (function.is_none()) return {};
   return [f = shared(function)](const char* name) { gate().enter([&] { (*f)(name); }); };
@@ -106,7 +106,7 @@ void set_hooks(const py::object& log, const py::object& fatal, const py::object&
   lapse::set_hooks(std::move(hooks));
 }
 
-// Messages go to standard error again, and no thread calls Python.
+// Removes all hooks: messages go to standard error, and no thread calls Python.
 void end_hooks() {
   set_hooks(py::none(), py::none(), py::none(), py::none());
   gate().close();

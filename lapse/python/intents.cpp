@@ -32,7 +32,7 @@ void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, cons
     if (py::object(keys.attr("start")) < py::int_(0))
       throw UsageError("an intent of " + py::repr(keys).cast<std::string>() + ": expected keys from 0 on");
     const py::object first = keys.attr("start");
-    // Python's ranges without keys may end below their start.
+    // An empty Python range may end below its start.
     const py::object past = py::bool_(keys) ? py::object(keys.attr("stop")) : first;
     const adapm::KeyRange range{.first = key_of(first), .end = key_of(past)};
     const py::gil_scoped_release released;
@@ -61,7 +61,7 @@ std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, cons
       sampler.sampler);
 }
 
-// The next keys of the sample, with their values where these are wanted.
+// Returns the next keys of the sample, with their values if requested.
 py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::size_t count, bool values) {
   adapm::IntentWorker& caller = worker.adaptive();
   py::array_t<std::uint64_t> keys(static_cast<py::ssize_t>(count));
@@ -86,7 +86,7 @@ py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::si
       prepared.sample);
 }
 
-// Of any thread, also after the worker has ended.
+// Used by any thread, also after the worker has ended.
 struct LoaderHandle {
   SharedWorker worker;
   adapm::IntentHandle intents;
@@ -97,21 +97,21 @@ struct LoaderHandle {
 void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>& worker) {
   using namespace py::literals;
   const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
-  py::class_<LoaderHandle>(module, "Loader", "Announces what a worker will access, in any thread.")
+  py::class_<LoaderHandle>(module, "Loader", "Announces what a worker will access, from any thread.")
       .def(
           "intent",
           [](const LoaderHandle& loader, const TableHandleOf& table, const py::object& keys,
              std::int64_t start, std::int64_t end,
              const std::string& type) { signal(loader.intents, table, keys, start, end, type); },
-          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write", "As that of the worker.")
+          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write", "Like Worker.intent.")
       .def(
           "prepare_sample",
           [](const LoaderHandle& loader, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
              std::int64_t end) { return prepare(loader.intents, loader.worker, sampler, keys, start, end); },
-          "sampler"_a, "keys"_a, "start"_a, "end"_a, "As that of the worker, which takes the keys.")
+          "sampler"_a, "keys"_a, "start"_a, "end"_a, "Like Worker.prepare_sample. The worker takes the keys.")
       .def_property_readonly(
           "clock", [](const LoaderHandle& loader) { return loader.intents.current_clock().value(); },
-          "That of the worker.");
+          "The worker's clock.");
   worker
       .def(
           "intent",
@@ -125,36 +125,35 @@ void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>&
           [](const SharedWorker& self) {
             return std::make_unique<LoaderHandle>(LoaderHandle{self, self->adaptive().loader()});
           },
-          "A Loader, by which another thread announces what this worker will access.")
+          "A Loader, through which another thread announces what this worker will access.")
       .def(
           "advance_clock",
           [](WorkerState& self) {
             Worker& base = self.base();
             self.managed != nullptr ? self.managed->advance_clock() : base.advance_clock();
           },
-          py::call_guard<py::gil_scoped_release>(),
-          "Begins the next step. Intents until the clock before are over.")
+          py::call_guard<py::gil_scoped_release>(), "Advances the clock. Intents for earlier clocks end.")
       .def_property_readonly(
           "clock", [](const WorkerState& self) { return self.base().current_clock().value(); },
-          "How often the worker has advanced it, from 0.")
+          "How often the worker has advanced its clock.")
       .def(
           "prepare_sample",
           [](const SharedWorker& self, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
              std::int64_t end) { return prepare(self->adaptive(), self, sampler, keys, start, end); },
           "sampler"_a, "keys"_a, "start"_a, "end"_a,
-          "A Sample of so many keys, to be taken while the clock is at least start and below end.")
+          "Prepares a Sample of this many keys, to take while the clock is at least start and below end.")
       .def(
           "pull_sample",
           [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
             return next_of_sample(self, sample, count, true);
           },
-          "sample"_a, "count"_a, "The next keys of a sample, and their values.")
+          "sample"_a, "count"_a, "Returns the next keys of a sample, and their values.")
       .def(
           "take_keys",
           [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
             return next_of_sample(self, sample, count, false);
           },
-          "sample"_a, "count"_a, "The next keys of a sample, without their values.");
+          "sample"_a, "count"_a, "Returns the next keys of a sample, without their values.");
 }
 
 }  // namespace lapse::python

@@ -15,7 +15,7 @@ namespace {
 using namespace pybind11::literals;
 
 struct JobHandle {
-  SharedServer server;              // is there longer
+  SharedServer server;              // outlives the job
   std::unique_ptr<JobControl> job;  // null: it has ended
 
   JobControl& control() const {
@@ -24,7 +24,7 @@ struct JobHandle {
   }
 };
 
-// seconds: from one checkpoint to the next; deadline: since 1970; both, and grace, are below 2^32.
+// seconds: the interval of checkpoints; deadline: seconds since 1970; both, and grace, are below 2^32.
 std::unique_ptr<JobHandle> make_job(const SharedServer& server, const std::vector<int>& signals,
                                     std::optional<std::uint64_t> epochs, std::optional<std::uint64_t> clocks,
                                     std::optional<std::int64_t> seconds, std::optional<double> deadline,

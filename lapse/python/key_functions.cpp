@@ -13,7 +13,7 @@ namespace lapse::python {
 
 namespace {
 
-// What the function returns for the key, a whole number from `least` to `most`.
+// Returns the function's result for the key, a whole number from `least` to `most`.
 std::int64_t ask(const SharedObject& function, Key key, const char* what, std::int64_t least,
                  std::int64_t most) {
   std::int64_t number = 0;
@@ -36,7 +36,7 @@ std::vector<std::int64_t> numbers_of(const py::object& array) {
   return {numbers.data(), numbers.data() + numbers.size()};
 }
 
-// What a function has returned for the keys of a dense table. Any thread may ask.
+// Caches the results of a function for the keys of a dense table. Any thread may ask.
 class RememberedHomes {
  public:
   RememberedHomes(const py::object& function, std::uint64_t keys) : function_(function), homes_(keys) {}
@@ -52,7 +52,7 @@ class RememberedHomes {
 
  private:
   SharedObject function_;
-  mutable std::vector<std::atomic<std::int32_t>> homes_;  // ranks + 1; 0: not asked yet
+  mutable std::vector<std::atomic<std::int32_t>> homes_;  // rank + 1; 0: not asked yet
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Numbers that each key of a table has, such as its length: arrays of NumPy, and functions of Python.
+// A number for each key of a table, such as its length, from NumPy arrays and Python functions.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,11 @@
 
 namespace lapse::python {
 
-// Where a number comes from: `given` is an array of int64 with an element for each key, or a function of the
-// key, which may be called on any thread.
+// `given`: an array of int64 with one element per key, or a function of the key, which any thread may call.
 std::function<std::size_t(Key)> lengths_by_key(const py::object& given);
 
-// The same for ranks. A function is asked about a key of a dense table once, about one of a sparse table
-// (keys: 0) each time.
+// The same for ranks. A function is called once for a key of a dense table, and each time for a key of a
+// sparse table (keys: 0).
 std::function<std::int32_t(Key)> homes_by_key(const py::object& given, std::uint64_t keys);
 
 }  // namespace lapse::python

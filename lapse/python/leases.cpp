@@ -15,8 +15,8 @@ namespace {
 template <class T>
 using ElementOf = typename std::remove_cvref_t<T>::element;
 
-// Keys of one table: copies of their values, and of the states of the update rule, while the lease is held;
-// rows, or one after the other where each key has its own length.
+// Keys of one table, and copies of their values and states while the lease is held: rows, or consecutive
+// elements if each key has its own length.
 struct LeasedRows {
   py::object table;
   HeldArray keys;
@@ -71,7 +71,7 @@ class LeaseHandle {
     return *this;
   }
 
-  // With the exception that ends the block, or None: then the arrays are the values.
+  // Takes the exception that ends the block, or None: then the arrays are stored as the values.
   void exit(const py::object& type, const py::object&, const py::object&) {
     if (!lease_) throw UsageError("the lease is not held: use it in a with block");
     if (type.is_none() && !worker_->server->process.is_left())
@@ -85,7 +85,7 @@ class LeaseHandle {
   py::object values(const py::object& table) const { return rows_of(table).values; }
   py::object states(const py::object& table) const { return rows_of(table).states; }
 
-  // As a push to each key, on the arrays.
+  // Like a push to each key, on the arrays.
   void apply(const py::object& table, const py::object& updates, float scale) {
     const LeasedRows& rows = rows_of(table);
     std::visit(
@@ -153,7 +153,7 @@ class LeaseHandle {
         rows.handle().table);
   }
 
-  // Between the arrays and the memory that is leased.
+  // Copies between the arrays and the leased memory.
   void copy(const LeasedRows& rows, Copy direction) const {
     std::visit(
         [&](const auto& typed) {
@@ -185,21 +185,20 @@ class LeaseHandle {
 
 void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& worker) {
   using namespace py::literals;
-  py::class_<LeaseHandle>(module, "Lease", "Keys that a worker has for itself, in a with block.")
+  py::class_<LeaseHandle>(module, "Lease", "Exclusive access of a worker to keys, in a with block.")
       .def("__enter__", &LeaseHandle::enter, py::return_value_policy::reference)
       .def("__exit__", &LeaseHandle::exit)
-      .def(
-          "values", &LeaseHandle::values, "table"_a,
-          "The array with the values of the keys of this table; what it has at the end of the block is kept.")
+      .def("values", &LeaseHandle::values, "table"_a,
+           "The array with the values of the keys of this table. The end of the block stores its content.")
       .def("states", &LeaseHandle::states, "table"_a, "The same for the state of the update rule.")
       .def("apply", &LeaseHandle::apply, "table"_a, "updates"_a, "scale"_a = 1.0F,
-           "As a push of these updates to the keys of this table, on the arrays.");
+           "Like a push of these updates to the keys of this table, on the arrays.");
   worker.def(
       "lease",
       [](const SharedWorker& self, const py::args& parts) {
         return std::make_unique<LeaseHandle>(self, parts);
       },
-      "For a with block: a Lease of a table and its keys, or of several pairs of them.");
+      "For a with block: a Lease of keys of a table, lease(table, keys), or of several such pairs.");
 }
 
 }  // namespace lapse::python

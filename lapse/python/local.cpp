@@ -1,4 +1,4 @@
-// What workers of the Python package do where a key is: functions, updates in place.
+// Calls at a key's owner in the Python package: functions, updates in place.
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -58,7 +58,7 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
   return {std::move(operation), std::move(results)};
 }
 
-// --- only where the value is in memory
+// --- values in local memory
 
 const char* locality(WorkerState& worker, const TableHandleOf& table, const py::object& of) {
   Worker& base = worker.base();
@@ -80,7 +80,7 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::
   Worker& base = worker.base();
   const Key key = key_of(of);
   const SharedObject shared(function);
-  // What the function raises goes to the caller as it is.
+  // The function's exceptions go to the caller unchanged.
   std::optional<py::error_already_set> raised;
   bool done = false;
   {
@@ -147,7 +147,7 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
             return pending.values ? py::object(pending.values->array) : py::none();
           },
           "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
-          "Runs a registered function where each key is, and waits; returns what it has returned, or None.")
+          "Runs a registered function at the owner of each key, and waits. Returns its results, or None.")
       .def(
           "call_async",
           [](const SharedWorker& self, const TableHandleOf& table, const FunctionHandle& function,
@@ -156,14 +156,14 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
                                                      begin_call(*self, table, function, keys, arguments));
           },
           "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
-          "As call, without waiting: an Operation.")
+          "Like call, without waiting: an Operation.")
       .def("locality", &locality, "table"_a, "key"_a, "local, not_local, or private_to_neighbour.")
       .def("update_if_local", &update_if_local, "table"_a, "key"_a, "function"_a,
-           "Calls function(value) with the array of the value, which it may change, where that is in the "
-           "memory\n"
-           "of this rank. Whether it was.")
+           "Calls function(value) with the array of a value in the memory of this rank; it may change the "
+           "array.\n"
+           "Returns whether the value was there.")
       .def("local_values", &local_values, "table"_a,
-           "The keys whose values are in the memory of this rank, and these values.");
+           "Returns the keys whose values are in the memory of this rank, and these values.");
 }
 
 }  // namespace lapse::python

@@ -1,4 +1,4 @@
-// What functions of Python raise in workers.
+// Python exceptions of workers.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,9 +11,9 @@ namespace lapse::python {
 
 namespace py = pybind11;
 
-// "KeyError: 'inside' (train.py:25, in fill)", of an exception of Python.
+// The text of a Python exception: "KeyError: 'inside' (train.py:25, in fill)".
 std::string text_of(const py::object& raised);
-// The exception that was caught, with its traceback.
+// The caught exception, with its traceback.
 py::object exception_of(py::error_already_set& error);
 
 // The first exception of the workers of this rank in a phase.
@@ -25,7 +25,7 @@ class RaisedHere {
   void keep(const py::object& error) {
     if (!error_) error_ = error;
   }
-  // Calls phase() without the lock; where that fails, the exception is the cause of what is raised.
+  // Calls phase() without the lock. If it throws PeerFailed, the kept exception becomes its cause.
   template <class F>
   void run(F&& phase) {
     try {

@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A function of pybind11, with the same name and text. As a member of a class it is a method.
+// Wraps a pybind11 function, with its name and docstring. As a member of a class it is a method.
 struct ExplainedFunction {
   PyObject head;
   PyObject* function;
@@ -26,7 +26,7 @@ PyObject* function_of(PyObject* self) {
   return reinterpret_cast<ExplainedFunction*>(self)->function;
 }
 
-// Replaces the error that is set, where pybind11 has refused the arguments.
+// Replaces the current error if pybind11 has refused the arguments.
 void explain(PyObject* const* arguments, std::size_t given, PyObject* names) {
   py::error_already_set refused;
   const auto text = py::str(refused.value()).cast<std::string>();
@@ -64,7 +64,7 @@ PyObject* bind(PyObject* self, PyObject* object, PyObject* /*type*/) {
   return PyMethod_New(self, object);
 }
 
-// Name and text are those of the function.
+// Forwards the name and the docstring of the function.
 PyObject* attribute(PyObject* self, PyObject* name) {
   const auto text = py::handle(name).cast<std::string_view>();
   if (text == "__doc__" || text == "__name__" || text == "__qualname__" || text == "__module__")
@@ -105,7 +105,7 @@ py::object explained(PyTypeObject* type, const py::handle function) {
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
 }
 
-// The names and values of a module or a class, as they are now.
+// The current names and values of a module or a class.
 std::vector<std::pair<std::string, py::object>> members_of(const py::handle holder) {
   std::vector<std::pair<std::string, py::object>> members;
   for (const py::handle item : py::list(holder.attr("__dict__").attr("items")())) {
@@ -122,7 +122,7 @@ bool is_special(const std::string& name) {
 }  // namespace
 
 void explain_refusals(py::module_& module) {
-  PyTypeObject* const type = make_type();  // as long as the process
+  PyTypeObject* const type = make_type();  // never freed
   for (const auto& [name, value] : members_of(module)) {
     if (PyCFunction_Check(value.ptr())) module.attr(name.c_str()) = explained(type, value);
     if (!PyType_Check(value.ptr())) continue;

@@ -1,12 +1,12 @@
-// Errors of arguments in the words of the package.
+// Error messages of arguments in the package's terms.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace lapse::python {
 
-// Makes the functions of a module and of its classes raise a TypeError by lapse/refusals.py where pybind11
-// refuses their arguments. What they do otherwise stays.
+// Makes the functions of a module and its classes raise a TypeError from lapse/refusals.py if pybind11
+// refuses their arguments. Otherwise they are unchanged.
 void explain_refusals(pybind11::module_& module);
 
 }  // namespace lapse::python

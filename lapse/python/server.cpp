@@ -22,7 +22,7 @@ using namespace pybind11::literals;
 
 // --- workers
 
-// Runs the function as a worker, on a thread without the interpreter's lock.
+// Runs the function as a worker. Called without the interpreter's lock.
 template <class W>
 void work(const SharedServer& server, const py::object& function, RaisedHere& raised, W& worker) {
   const py::gil_scoped_acquire locked;
@@ -37,7 +37,7 @@ void work(const SharedServer& server, const py::object& function, RaisedHere& ra
   }
 }
 
-// The same on a thread of the server. A child that fork has made in the function has no caller: it ends here.
+// The same on a thread of the server. A child forked in the function has no caller: it ends here.
 template <class W>
 void work_on_thread(const SharedServer& server, const py::object& function, RaisedHere& raised, W& worker) {
   const py::gil_scoped_acquire locked;
@@ -56,7 +56,7 @@ void run_phase(const SharedServer& server, RaisedHere& raised, const F& f, Run&&
   raised.run([&] { server->manager ? run(*server->manager, f) : run(*server->own, f); });
 }
 
-// --- calls of MPI
+// --- MPI calls
 
 // Between enter and exit, no thread of a server of this process is inside MPI.
 class MpiSection {
@@ -104,7 +104,7 @@ void close(ServerState& server) {
   server.closed = true;
 }
 
-// Of a table of the server, or of everything; in the order of lapse.MemoryUse.
+// For a table of the server, or for everything; in the order of lapse.MemoryUse.
 py::tuple memory_use(const ServerState& server, const py::object& table) {
   ParameterServer::MemoryUse use;
   if (table.is_none()) {

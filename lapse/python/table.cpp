@@ -74,7 +74,7 @@ Initialiser initialiser_of(const std::string& kind, double first, double second)
   throw ConfigurationError("initial values '" + kind + "': expected constant, uniform or normal");
 }
 
-// Calls f(options, element) with what lapse/specification.py has made, and an element of the type.
+// Calls f(options, element) with the options from lapse/specification.py, and an element of the type.
 template <class F>
 auto with_options(const py::dtype& type, const py::dict& given, F&& f) {
   TableOptions options;
@@ -158,7 +158,7 @@ py::array_t<std::int64_t> lengths_of(const TableHandleOf& table, const py::objec
   return lengths;
 }
 
-// As "<lapse.Table 'factors' of 1000 keys with 4 float32>".
+// "<lapse.Table 'factors' of 1000 keys with 4 float32>"
 std::string text_of_table(const TableHandleOf& table) {
   return std::visit(
       [](const auto& typed) {
@@ -173,7 +173,7 @@ std::string text_of_table(const TableHandleOf& table) {
 
 void set_frequencies(const SharedServer& server, const TableHandleOf& table, const py::object& counts) {
   if (!server->manager) throw UsageError("frequencies of keys of a server: use lapse.Manager");
-  const HeldArray held = keys_of(counts);  // whole numbers, as keys are
+  const HeldArray held = keys_of(counts);  // whole numbers, like keys
   const std::span<const std::uint64_t> span(reinterpret_cast<const std::uint64_t*>(held.data()), held.size());
   const py::gil_scoped_release released;
   std::visit([&](const auto& typed) { server->manager->set_frequencies(typed, span); }, table.table);
@@ -218,18 +218,18 @@ void declare_table(py::module_& module) {
   py::class_<TableHandleOf>(module, "Table", "A table of a server.")
       .def("__repr__", &text_of_table)
       .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }),
-                             "Its name, which no other table of the server has.")
+                             "Its name, unique in the server.")
       .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }),
-                             "How many keys a dense table has; 0: it is sparse.")
+                             "The number of keys of a dense table; 0: it is sparse.")
       .def_property_readonly("length", of([](const auto& typed) { return typed.length(); }),
-                             "The elements of each value; 0: each key has its own length.")
-      .def("lengths", &lengths_of, "keys"_a, "The elements of the value of each key.")
+                             "The number of elements of each value; 0: each key has its own length.")
+      .def("lengths", &lengths_of, "keys"_a, "The number of elements of each key's value.")
       .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }),
-                             "Whether any key may come.")
+                             "Whether any key is allowed.")
       .def_property_readonly("dtype", of([](const auto& typed) -> py::object {
                                return py::dtype::of<typename std::remove_cvref_t<decltype(typed)>::element>();
                              }),
-                             "The type of the elements, of NumPy.");
+                             "The NumPy type of the elements.");
   module.def("create_table", &create_table, "server"_a, "dtype"_a, "specification"_a);
   module.def("estimate_memory", &estimate_memory, "server"_a, "dtype"_a, "specification"_a);
   module.def("set_frequencies", &set_frequencies, "server"_a, "table"_a, "counts"_a);

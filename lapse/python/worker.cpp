@@ -14,7 +14,7 @@ decltype(auto) visit(const TableHandleOf& table, F&& f) {
   return std::visit(std::forward<F>(f), table.table);
 }
 
-// An array for the values of the keys.
+// A new array for the values of the keys.
 template <class T>
 HeldArray new_values(const Table<T>& table, std::span<const Key> keys) {
   const auto rows = static_cast<py::ssize_t>(keys.size());
@@ -117,7 +117,7 @@ py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, const 
   });
 }
 
-// --- together
+// --- collective
 
 Reduce reduction_of(const std::string& name) {
   if (name == "sum") return Reduce::sum;
@@ -134,7 +134,7 @@ py::array array_from(const py::object& given) {
   return array;
 }
 
-// In place.
+// Reduces the array in place.
 py::object reduce_array(WorkerState& worker, const py::array& values, const std::string& reduce) {
   Worker& base = worker.base();
   const Reduce how = reduction_of(reduce);
@@ -153,7 +153,7 @@ py::object reduce_array(WorkerState& worker, const py::array& values, const std:
   return values;
 }
 
-// Of a number, the result; an array is changed, and is the result.
+// Returns the result for a number; changes and returns an array.
 py::object all_reduce(WorkerState& worker, const py::object& given, const std::string& reduce) {
   const py::object number = py::module_::import("lapse.conversion").attr("number")(given, "values");
   if (number.is_none()) return reduce_array(worker, array_from(given), reduce);
@@ -184,9 +184,10 @@ void declare_worker(py::module_& module) {
   const auto handle = [](const SharedWorker& worker, PendingOperation pending) {
     return std::make_unique<OperationHandle>(worker, std::move(pending));
   };
-  py::class_<OperationHandle>(module, "Operation", "Something that a worker began.")
+  py::class_<OperationHandle>(module, "Operation", "An asynchronous operation of a worker.")
       .def_property_readonly("done", &OperationHandle::done, "Whether wait() returns at once.")
-      .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
+      .def("wait", &OperationHandle::wait,
+           "Waits for the operation. Returns the values of a pull, else None.");
   py::class_<WorkerState, SharedWorker> declared(module, "Worker",
                                                  "A thread's access to the tables of a server.");
   declare_local(declared);
@@ -202,18 +203,18 @@ void declare_worker(py::module_& module) {
            })
       .def_property_readonly(
           "index", [](const WorkerState& worker) { return worker.base().index(); },
-          "The number of the worker among those of all ranks, from 0.")
+          "The number of the worker among all ranks' workers, from 0.")
       .def_property_readonly(
           "count", [](const WorkerState& worker) { return worker.base().count(); },
-          "How many workers all ranks have.")
+          "The number of workers of all ranks.")
       .def_property_readonly(
           "local_index", [](const WorkerState& worker) { return worker.base().local_index(); },
-          "The number of the worker among those of its rank, from 0.")
+          "The number of the worker among its rank's workers, from 0.")
       .def_property_readonly(
           "local_count", [](const WorkerState& worker) { return worker.base().local_count(); },
-          "How many workers its rank has.")
+          "The number of workers of its rank.")
       .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(),
-           "Waits for the values of the keys: a row for each, in out, or in a new array.")
+           "Waits for the values of the keys, one row each, in out or in a new array, and returns them.")
       .def(
           "push",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
@@ -240,49 +241,50 @@ void declare_worker(py::module_& module) {
                    const py::object& out) {
             return handle(worker, begin_pull(*worker, table, keys_of(keys), out));
           },
-          "table"_a, "keys"_a, "out"_a = py::none(), "As pull, without waiting: an Operation.")
+          "table"_a, "keys"_a, "out"_a = py::none(), "Like pull, without waiting: an Operation.")
       .def(
           "push_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
                    const py::object& updates, float scale) {
             return handle(worker, begin_write(*worker, Write::push, table, keys, updates, scale));
           },
-          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F, "As push, without waiting: an Operation.")
+          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F, "Like push, without waiting: an Operation.")
       .def(
           "set_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
                    const py::object& values) {
             return handle(worker, begin_write(*worker, Write::set, table, keys, values, 1.0F));
           },
-          "table"_a, "keys"_a, "values"_a, "As set, without waiting: an Operation.")
+          "table"_a, "keys"_a, "values"_a, "Like set, without waiting: an Operation.")
       .def(
           "localize_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys) {
             return handle(worker, begin_localize(*worker, table, keys));
           },
-          "table"_a, "keys"_a, "As localize, without waiting: an Operation.")
+          "table"_a, "keys"_a, "Like localize, without waiting: an Operation.")
       .def("pull_if_local", &pull_if_local, "table"_a, "key"_a,
-           "The value of the key, or None where it is not in the memory of this rank; sends nothing.")
+           "Returns the key's value, or None if it is not in the memory of this rank. Sends nothing.")
       .def(
           "wait_all", [](WorkerState& worker) { worker.base().wait_all(); },
-          py::call_guard<py::gil_scoped_release>(), "Waits for everything that this worker has begun.")
+          py::call_guard<py::gil_scoped_release>(), "Waits for all operations of this worker.")
       .def(
           "wait_sync", [](WorkerState& worker) { worker.base().wait_sync(); },
           py::call_guard<py::gil_scoped_release>(),
-          "Waits until the pushes of this worker are merged, and the copies of its domain are refreshed.")
+          "Waits until the pushes of this worker are merged, and the replicas of its domain are refreshed.")
       .def(
           "barrier", [](WorkerState& worker) { worker.base().barrier(); },
-          py::call_guard<py::gil_scoped_release>(), "Collective over all workers: all have come here.")
+          py::call_guard<py::gil_scoped_release>(),
+          "Collective over all workers. Waits until all have called it.")
       .def(
           "sync_barrier", [](WorkerState& worker) { worker.base().sync_barrier(); },
           py::call_guard<py::gil_scoped_release>(),
-          "Collective over all workers: behind it every value shows what any worker has pushed before.")
+          "Collective over all workers. Afterwards every value includes all earlier pushes of all workers.")
       .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum",
-           "Collective over all workers: sum, min or max of their numbers.\n\n"
-           "An array of float64 or int64 is changed in place and returned; of a number the result is one.")
+           "Collective over all workers. Combines their numbers by sum, min or max.\n\n"
+           "Changes an array of float64 or int64 in place and returns it; returns a number for a number.")
       .def("broadcast", &broadcast, "values"_a, "root"_a = 0,
-           "Collective over all workers: the array of the worker with index root comes into all arrays.\n\n"
-           "It is changed in place and returned; all have one type and size.");
+           "Collective over all workers. Copies the array of the worker with index root into all arrays.\n\n"
+           "Changes the array in place and returns it. All must have the same type and size.");
 }
 
 }  // namespace lapse::python

@@ -27,20 +27,20 @@ _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", 
 
 
 def prepare_mpi():
-    """Before mpi4py.MPI is imported: settings of the MPI library that this one works best with."""
+    """Call before importing mpi4py.MPI. Sets the settings of the MPI library that this library works best with."""
     _native.prepare_mpi()
 
 
 class Server:
     """A parameter server, one object on each rank. Collective.
 
-    communicator: one of mpi4py; MPI.COMM_WORLD unless given. options: by full name, {"lapse.log_level": "warning"}.
-    The server is closed by close() or at the end of a with block; never by the collector of garbage.
-    In a child that fork has made, calls raise UsageError, and close() and the end of a with block do nothing.
+    communicator: of mpi4py; default MPI.COMM_WORLD. options: by full name, {"lapse.log_level": "warning"}.
+    close() or the end of a with block closes the server; the garbage collector never does.
+    In a child made by fork, calls raise UsageError; close() and the end of a with block do nothing.
     """
 
     _managed = False
-    _native = None  # also of an object whose making has failed
+    _native = None  # None also if the constructor has failed
 
     def __init__(self, communicator=None, options=None):
         from mpi4py import MPI
@@ -49,16 +49,16 @@ class Server:
             warnings.warn(f"mpi4py has initialised MPI with {_LEVELS[level]}: expected MPI_THREAD_SERIALIZED or more, as "
                           "mpi4py.rc.thread_level says before mpi4py.MPI is imported", RuntimeWarning, stacklevel=2)
         texts = {name: arguments.option(value, name) for name, value in (options or {}).items()}
-        # COMM_NULL is false, and refused; it is not the same as none.
+        # COMM_NULL is false, but it is refused, unlike None.
         communicator = arguments.of_kind(MPI.Comm, MPI.COMM_WORLD if communicator is None else communicator, "communicator")
         self._native = _native.Server(communicator.py2f(), texts, self._managed)
         hooks.end_children()
 
     rank = property(lambda self: self._native.rank, doc="The number of this rank, from 0.")
-    ranks = property(lambda self: self._native.ranks, doc="How many ranks there are.")
+    ranks = property(lambda self: self._native.ranks, doc="The number of ranks.")
     closed = property(lambda self: self._native.closed, doc="Whether close() was called.")
-    hosts = property(lambda self: self._native.hosts, doc="For each rank a number of its host.")
-    stop_requested = property(lambda self: self._native.stop_requested, doc="Any thread: whether some rank has asked.")
+    hosts = property(lambda self: self._native.hosts, doc="For each rank the number of its host.")
+    stop_requested = property(lambda self: self._native.stop_requested, doc="Any thread. Whether any rank has requested a stop.")
 
     def __repr__(self):
         if self._native is None:
@@ -69,7 +69,7 @@ class Server:
         raise TypeError(f"a lapse.{type(self).__name__} is one object on each rank: it cannot be copied or pickled")
 
     def close(self):
-        """Collective. Ends the server; nothing where it is closed already."""
+        """Collective. Closes the server. Does nothing if it is closed already."""
         self._native.close()
 
     def __enter__(self):
@@ -77,11 +77,11 @@ class Server:
 
     def __exit__(self, kind, value, trace):
         if self._native.is_left:
-            # A child that fork has made: the server is its parent's, and so is the MPI_Finalize of mpi4py.
+            # A child made by fork: the server and the MPI_Finalize of mpi4py belong to its parent.
             if kind is not None and issubclass(kind, SystemExit):
                 hooks.end_child(self.rank, value)
             return
-        # After PeerFailed every rank is here. Where this rank alone fails, the others would not answer.
+        # After PeerFailed every rank is here. If only this rank fails, the others would not answer.
         if kind is None or issubclass(kind, errors.PeerFailed) or self.ranks == 1:
             self.close()
             return
@@ -93,42 +93,42 @@ class Server:
                           ResourceWarning, source=self)
 
     def create_table(self, name="", keys=0, **named):
-        """Collective. A Table. Behind the keys, arguments are given by name; their defaults are those shown here.
+        """Collective. Creates a Table. Arguments after keys are given by name; their defaults are shown here.
 
-        keys: of a dense table; with sparse=True any key may come, with max_keys and memory_limit_bytes on each rank at most.
+        keys: of a dense table. sparse=True: any key is allowed; max_keys and memory_limit_bytes are limits on each rank.
         dtype=numpy.float32: or float64, int32, int64.
-        length=1: elements of each value; or lengths, an array with one for each key, or a function of the key.
+        length=1: elements of each value; or lengths, an array with one length per key, or a function of the key.
         initial=0.0: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key; seed=0.
-        rule="add": or assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
-        home="hash": or range, an array with a rank for each key, or a function of the key.
-        location_caches: True or False; by default what the options of the server state.
-        consistency: "sequential" or "eventual"; by default sequential, with a manager eventual.
-        not_finite: what becomes of pushes and sets that are not finite: allow, count or refuse; max_push_norm: the L2 norm
-        that a push to a key may have.
+        rule="add": or assign, sgd, adagrad, rowwise_adagrad, adam or ftrl, with its parameters by name; or a lapse.Rule.
+        home="hash": or range, an array with one rank per key, or a function of the key.
+        location_caches: True or False; by default the server's option.
+        consistency: "sequential" (default) or "eventual" (default of a manager).
+        not_finite: allow, count or refuse pushes and sets with non-finite numbers. max_push_norm: the largest L2 norm of a
+        push to a key.
         """
         return _native.create_table(self._native, *table_specification(name, keys, **named))
 
     def estimate_memory(self, name="", keys=0, **named):
-        """Not collective. What a table with these arguments of create_table would take of this rank, a MemoryUse.
+        """Not collective. The MemoryUse of this rank for a table with these arguments of create_table.
 
-        A sparse one with max_keys; a key that comes to this rank later takes a further slot.
+        A sparse table needs max_keys. A key that moves to this rank later takes one more slot.
         """
         return MemoryUse(*_native.estimate_memory(self._native, *table_specification(name, keys, **named)))
 
     def memory_use(self, table=None):
-        """What the table, or the whole server, takes of this rank, a MemoryUse; between phases."""
+        """Between phases. The MemoryUse of this rank for the table, or for the whole server."""
         return MemoryUse(*self._native.memory_use(table))
 
     def register_function(self, name, function, dtype=numpy.float32, *, argument=None, result=None):
-        """Collective. A function(key, value) or function(key, value, argument) that workers run where a key is.
+        """Collective. Registers a function(key, value) or function(key, value, argument) that workers run at a key's owner.
 
-        It changes the array value; dtype is that of the table, argument and result are types of NumPy, or None.
+        It may change the array value. dtype: the table's; argument, result: NumPy types, or None.
         """
         argument, result = (kind if kind is None else numpy.dtype(kind) for kind in (argument, result))
         return _native.register_function(self._native, name, function, numpy.dtype(dtype), argument, result)
 
     def run_workers(self, workers, function):
-        """Collective. Runs function(worker) on so many threads of this rank."""
+        """Collective. Runs function(worker) on this many threads of this rank."""
         self._native.run_workers(workers, function)
 
     def run_here(self, function):
@@ -137,7 +137,7 @@ class Server:
 
     @contextlib.contextmanager
     def start_progress(self, workers):
-        """Collective, as is the end of the block. In it, so many threads may attach."""
+        """Collective, as is the end of the block. Within the block this many threads may attach."""
         self._native.start_progress(workers)
         try:
             yield self
@@ -146,30 +146,30 @@ class Server:
                 self._native.stop_progress()
 
     def attach(self, place=None):
-        """For a with block, which has the worker of this thread: with server.attach() as worker."""
+        """Makes this thread a worker, in a with block: with server.attach() as worker."""
         return self._native.attach(place)
 
     def progress(self, microseconds=0):
-        """Handles what messages have come; for a worker of run_here that computes long."""
+        """Handles arrived messages; for a worker of run_here that computes for long."""
         self._native.progress(microseconds)
 
     def mpi_calls(self):
-        """For a with block with this program's own calls of MPI while workers run; none that waits for another rank."""
+        """For a with block with the program's own MPI calls while workers run; they must not wait for another rank."""
         return self._native.mpi_calls()
 
     def request_stop(self):
-        """Any thread. Asks the workers of all ranks to return early; never rolled back.
+        """Any thread. Asks the workers of all ranks to return early; this cannot be undone.
 
-        Other ranks know within a phase soon, else in the next.
+        Other ranks learn it soon during a phase, else in the next phase.
         """
         self._native.request_stop()
 
     def statistics(self):
-        """Collective. What all ranks have counted."""
+        """Collective. The counters of all ranks."""
         return json.loads(self._native.statistics_json())
 
     def checkpoints(self, folder, local_folder="", keep=None):
-        """Checkpoints in a folder that all ranks see."""
+        """Makes Checkpoints in a folder that all ranks see."""
         return _native.make_checkpoints(self._native, str(folder), str(local_folder), keep)
 
 
@@ -179,7 +179,7 @@ class Manager(Server):
     _managed = True
 
     def set_frequencies(self, table, counts):
-        """Collective. For the technique nups, before the first phase that uses the dense table.
+        """Collective. For the technique nups. Call it before the first phase that uses the dense table.
 
         counts: how often each key will be accessed, equal on all ranks.
         """
@@ -189,12 +189,12 @@ class Manager(Server):
 
     def create_sampler(self, table, distribution=None, first=0, count=None, *, weights=None, scheme="", replacement=True,
                        postpone=None, pool_keys=None, pool_uses=None, seed=None):
-        """Collective. distribution: uniform, log_uniform or weighted, over count keys from first on.
+        """Collective. distribution: uniform, log_uniform or weighted, over count keys starting at first.
 
-        weights: of the keys from first on, as many as there are, for weighted, which is then the default; else uniform is.
-        scheme: naive, prelocalised, pool or local. postpone: a key that is not local comes after later ones of its sample.
-        pool_keys: of one pool; pool_uses: of each of its keys. What is not given is as the options of the manager say.
-        seed: of all draws; else the number of the sampler.
+        weights: of the keys starting at first. With weights the default is weighted, without them uniform.
+        scheme: naive, prelocalised, pool or local. postpone: a key that is not local comes after later keys of its sample.
+        pool_keys: keys of a pool. pool_uses: uses of each of them. Unset arguments default to the manager's options.
+        seed: of all draws; default: the number of the sampler.
         """
         arguments.of_kind(Table, table, "table")
         if distribution is None:

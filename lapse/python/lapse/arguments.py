@@ -46,7 +46,7 @@ def number(given, what):
 
 
 def option(given, name):
-    """The text of an option's value."""
+    """An option's value as text."""
     if isinstance(given, bool):
         return "on" if given else "off"
     if given is None:

@@ -1,11 +1,11 @@
-"""What is no array of NumPy as keys and values: called by lapse/python/arrays.cpp."""
+"""Converts objects other than NumPy arrays to keys and values: called by lapse/python/arrays.cpp."""
 import numpy
 
 _NUMBERS = (list, tuple, int, float, numpy.generic)  # have no element type of their own
 
 
 def values(given, what, dtype):
-    """An array of dtype with what the list, number or buffer has. TypeError, ValueError where that has no such values."""
+    """An array of dtype from a list, number or buffer. TypeError, ValueError if it has other values."""
     array = numpy.from_dlpack(given) if hasattr(given, "__dlpack__") else numpy.asarray(given)
     if array.dtype == dtype:
         return array
@@ -15,7 +15,7 @@ def values(given, what, dtype):
 
 
 def number(given, what):
-    """An array of one float64 or int64 with the number; None where it is none."""
+    """An array of one float64 or int64 with the number; None if it is no number."""
     if isinstance(given, (float, numpy.floating)):
         return converted([given], what, numpy.dtype(numpy.float64))
     if isinstance(given, (int, numpy.integer, numpy.bool_)):
@@ -28,19 +28,20 @@ def keys(given):
     array = numpy.atleast_1d(numpy.from_dlpack(given) if hasattr(given, "__dlpack__") else given)
     if array.size == 0:
         return numpy.empty(0, numpy.uint64)
-    # NumPy has no integer type for a list of small keys and keys from 2**63 on.
+    # NumPy has no integer type for a list with small keys and keys of 2**63 or more.
     if array.dtype == numpy.float64 and isinstance(given, (list, tuple)) and all(isinstance(key, int) and key >= 0 for key in given):
         return numpy.array(given, numpy.uint64)
     return array
 
 
 def converted(given, what, dtype):
-    """A contiguous array of dtype, also of other numbers: 2.0 is 2. TypeError, ValueError where dtype has no such values."""
+    """A contiguous array of dtype, also from other numbers: 2.0 is 2. TypeError, ValueError if dtype lacks the values."""
     if dtype.names:
         given = _structures(given, what, dtype)
     elif dtype.kind in "biuf":
         array = numpy.asarray(given)
-        # NumPy makes float64 of integers beside numbers with a point, and of such that no integer type has together.
+        # NumPy makes float64 of integers mixed with floats, and of integers that no integer type has
+        # together.
         if dtype.kind in "iu" and array.dtype.kind == "f" and isinstance(given, (list, tuple)):
             given = _whole(numpy.array(given, object), what, dtype)
         elif array.dtype != dtype:
@@ -49,7 +50,7 @@ def converted(given, what, dtype):
 
 
 def _structures(given, what, dtype):
-    """An array of structures, of one of the same names, a tuple, or a list of these."""
+    """An array of structures, from one with the same names, a tuple, or a list of these."""
     if isinstance(given, list):
         made = numpy.empty(len(given), dtype)
         for row, one in enumerate(given):
@@ -89,7 +90,7 @@ def _exact(array, what, dtype, kinds):
 
 
 def written(given, what):
-    """An array in the memory of what exports one. TypeError where NumPy could only copy it."""
+    """An array in the memory of an object that exports one. TypeError if NumPy could only copy it."""
     if not hasattr(given, "__dlpack__"):
         raise TypeError(f"{what} are a {type(given).__name__}: expected an array that can be written to")
     array, exported = numpy.asarray(given), numpy.from_dlpack(given)
@@ -100,7 +101,7 @@ def written(given, what):
 
 
 def plain(given, what):
-    """An array whose subclass means no more than its elements."""
+    """An array without masks. TypeError for a masked array."""
     if isinstance(given, numpy.ma.MaskedArray):
         raise TypeError(f"{what} are a masked array, whose mask would be lost: expected an array")
     return given

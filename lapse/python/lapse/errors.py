@@ -1,8 +1,8 @@
-"""The exceptions of the library, as lapse/core/error.hpp has them."""
+"""The exceptions of the library; see lapse/core/error.hpp."""
 
 
 class Error(Exception):
-    """Of all exceptions of the library the base."""
+    """The base of all exceptions of the library."""
 
     __str__ = Exception.__str__  # that of KeyError shows quotes
 
@@ -16,11 +16,11 @@ class KeyOutOfRange(UsageError, KeyError):
 
 
 class LengthMismatch(UsageError, ValueError):
-    """A number of elements that does not fit the keys."""
+    """A number of elements that does not match the keys."""
 
 
 class NotFiniteUpdate(UsageError, ValueError):
-    """A push or a set with an element that is infinite or not a number, of a table that refuses such elements."""
+    """A push or a set with an infinite or NaN element, of a table that refuses such elements."""
 
 
 class ClosedError(UsageError):
@@ -32,28 +32,28 @@ class CollectiveMismatch(UsageError):
 
 
 class ConfigurationError(Error, ValueError):
-    """An option or a specification."""
+    """An invalid option or specification."""
 
 
 class MpiStateError(Error):
-    """MPI is not initialised, finalized, or its thread level is too low."""
+    """MPI is not initialised or finalized, or its thread level is too low."""
 
 
 class MpiError(Error):
-    """A call of MPI has failed."""
+    """An MPI call has failed."""
 
 
 class OutOfMemory(Error, MemoryError):
-    """Memory that is not there."""
+    """Out of memory."""
 
 
 class PeerFailed(Error):
-    """Some rank has failed. On that rank its cause is the exception of the worker."""
+    """Some rank has failed. On that rank, its cause is the worker's exception."""
 
 
 class UserCodeFailed(Error):
-    """A function of the application has failed where a key is."""
+    """A function of the application has failed at the owner of a key."""
 
 
 class CheckpointError(Error):
-    """A file of a checkpoint."""
+    """A checkpoint cannot be read or written."""

@@ -1,4 +1,4 @@
-"""Log lines and fatal ends, as docs/hooks.md has them, and regions, as docs/regions.md has them."""
+"""Hooks for log lines and fatal errors (docs/hooks.md), and for regions (docs/regions.md)."""
 import atexit
 import os
 import sys
@@ -11,12 +11,12 @@ _children = {"are_ended": False}
 
 
 def set_hooks(log=None, fatal=None, begin_region=None, end_region=None):
-    """For all servers of this process; replaces those that were set before. None: as without hooks.
+    """Sets hooks for all servers of this process, and replaces earlier ones. None: no hook.
 
-    log(level, rank, message) gets each message in place of standard error; level is error, warning, info or debug.
-    fatal(rank, reason) is called when the job is about to be ended by MPI_Abort. begin_region(name) and end_region(name)
-    are called around what takes a thread's time. Any thread calls them: they return soon and call nothing of the library.
-    What they raise goes to sys.unraisablehook.
+    log(level, rank, message) gets each message instead of standard error; level is error, warning, info or debug.
+    fatal(rank, reason) is called before the job is ended by MPI_Abort. begin_region(name) and end_region(name) are called
+    around regions that take a thread's time. Any thread calls the hooks; they must return soon and not call the library.
+    Their exceptions go to sys.unraisablehook.
     """
     for name, hook, arguments in (("log", log, "level, rank, message"), ("fatal", fatal, "rank, reason"),
                                   ("begin_region", begin_region, "name"), ("end_region", end_region, "name")):
@@ -29,7 +29,7 @@ def set_hooks(log=None, fatal=None, begin_region=None, end_region=None):
 
 
 def end_child(rank, raised):
-    """A child that fork has made in the function of a worker, on a thread of the server, leaves it: it has no caller."""
+    """Ends a child forked in a worker's function on a thread of the server: it has no caller."""
     status = 1
     if isinstance(raised, SystemExit):
         status = raised.code if isinstance(raised.code, int) else int(raised.code is not None)
@@ -41,7 +41,7 @@ def end_child(rank, raised):
 
 
 def end_children():
-    """A child of os.fork that does not catch an exception ends without MPI_Finalize, which would wait for its parent's job."""
+    """Makes a child of os.fork with an uncaught exception end without MPI_Finalize, which would wait for its parent's job."""
     if not _children["are_ended"]:
         os.register_at_fork(after_in_child=_end_by_exceptions)
         _children["are_ended"] = True
@@ -64,7 +64,7 @@ def _leave(status):
 
 
 def end_job(rank, kind, value, trace):
-    """This rank leaves the block of its server by an exception, and the others would not answer."""
+    """Ends the job: this rank leaves the block of its server by an exception, and the others would not answer."""
     reason = "this rank leaves the block of its server alone: the job ends"
     text = "".join(traceback.format_exception(kind, value, trace)) + reason
     if not _call("log", "error", rank, text):
@@ -76,7 +76,7 @@ def end_job(rank, kind, value, trace):
 
 
 def _call(name, *arguments):
-    """Whether there is such a hook that took it; the job ends, whatever a hook raises."""
+    """Calls the hook. Returns whether it succeeded: the job ends even if a hook raises."""
     if _hooks[name] is None:
         return False
     try:

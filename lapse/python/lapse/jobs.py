@@ -1,4 +1,4 @@
-"""When a job saves a checkpoint, and when it ends before its work is done; docs/stop-and-resume.md has the rules."""
+"""When a job saves a checkpoint, and when it stops early; docs/stop-and-resume.md has the rules."""
 from . import _native, errors
 from .arguments import number, optional, whole
 
@@ -9,10 +9,10 @@ _LAST_SECOND = 9_000_000_000  # in the year 2255
 class JobControl:
     """One object for a server on each rank. Collective.
 
-    signals: such as signal.SIGUSR1, that ask the job to stop. every_epochs, every_clocks, every_seconds: from one checkpoint
-    to the next, what is reached first. deadline: the time.time() at which the job will be ended from outside; None: as
-    SLURM_JOB_END_TIME says on rank 0. The job is to stop grace seconds before. The end of a with block puts the former
-    handlers of the signals back.
+    signals: ask the job to stop, such as signal.SIGUSR1. every_epochs, every_clocks, every_seconds: the interval of
+    checkpoints, whichever is reached first. deadline: the time.time() at which the job will be killed; None:
+    SLURM_JOB_END_TIME on rank 0. The job is to stop grace seconds before the deadline. The end of a with block restores
+    the previous signal handlers.
     """
 
     def __init__(self, server, signals=(), *, every_epochs=None, every_clocks=None, every_seconds=None, deadline=None, grace=120):
@@ -24,7 +24,7 @@ class JobControl:
             optional(_time, deadline), whole(grace, "grace", 0, _LAST_SECOND))
 
     stop_requested = property(lambda self: self._native.stop_requested, doc="Whether a worker is to return early. Cheap.")
-    checkpoint_due = property(lambda self: self._native.checkpoint_due, doc="Whether the time of the interval is over. Cheap.")
+    checkpoint_due = property(lambda self: self._native.checkpoint_due, doc="Whether the interval's time is over. Cheap.")
     stop_reason = property(lambda self: self._native.stop_reason, doc='Why should_stop() was True: "SIGUSR1 on rank 2".')
 
     def __enter__(self):
@@ -38,11 +38,11 @@ class JobControl:
         return self._native.should_stop()
 
     def need_checkpoint(self, epochs=0, clocks=0):
-        """Collective. Whether it is time for a checkpoint, by the progress of rank 0; on True the interval begins anew."""
+        """Collective. Whether a checkpoint is due, by the progress of rank 0. If so, the interval restarts."""
         return self._native.need_checkpoint(*_progress(epochs, clocks))
 
     def begin_interval(self, epochs=0, clocks=0):
-        """Collective. After a checkpoint for another reason, or one that was loaded."""
+        """Collective. Restarts the interval, after loading a checkpoint or saving one for another reason."""
         self._native.begin_interval(*_progress(epochs, clocks))
 
 

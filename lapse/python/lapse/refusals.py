@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call: called by lapse/python/refusals.cpp with the error of pybind11."""
+"""Explains errors in arguments: called by lapse/python/refusals.cpp with pybind11's error."""
 import operator
 import re
 import reprlib
@@ -7,19 +7,19 @@ import typing
 import numpy
 
 _NATIVE = "lapse._native."
-# Classes that pybind11 learns of after the function that takes them.
+# Classes declared to pybind11 after the functions that take them.
 _LATER = {"lapse::python::TableHandleOf": _NATIVE + "Table", "lapse::python::FunctionHandle": _NATIVE + "Function",
           "lapse::python::SamplerHandle": _NATIVE + "Sampler", "lapse::python::PreparedHandle": _NATIVE + "Sample"}
 
 
 class Parameter(typing.NamedTuple):
     name: str
-    kind: str  # as pybind11 has it; empty: several arguments
-    default: str  # empty: it must be given
+    kind: str  # pybind11's name; empty: several arguments
+    default: str  # empty: required
 
 
 def parameters(signature):
-    """Of "(self: lapse._native.Worker, keys: object, out: object = None) -> object"."""
+    """Parses "(self: lapse._native.Worker, keys: object, out: object = None) -> object"."""
     parts, depth, part = [], 0, ""
     for character in signature[1:signature.rindex(")")]:
         depth += (character in "[(") - (character in "])")
@@ -37,7 +37,7 @@ def parameters(signature):
 
 
 def described(kind):
-    """A type of pybind11 in words."""
+    """Describes a pybind11 type."""
     if inner := re.fullmatch(r"Optional\[(.*)\]", kind):
         return described(inner[1]) + " or None"
     if kind.startswith(_NATIVE):
@@ -47,7 +47,7 @@ def described(kind):
 
 
 def _is(given, kind):
-    """Whether pybind11 may take what is given; True where that is not known."""
+    """Whether pybind11 may accept `given`; True if not known."""
     if inner := re.fullmatch(r"Optional\[(.*)\]", kind):
         return given is None or _is(given, inner[1])
     if kind.startswith(_NATIVE):
@@ -64,7 +64,7 @@ def _is(given, kind):
 
 
 def message(text, positional, named):
-    """In place of the text of pybind11: the argument, what was given, what was expected."""
+    """The message instead of pybind11's: the argument, what was given, what was expected."""
     function = text[:text.index("(")]
     expected = parameters(re.search(r"\n    1\. (.*)\n", text)[1])
     if expected and expected[0].name == "self":

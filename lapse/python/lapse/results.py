@@ -1,17 +1,17 @@
-"""What calls of the package give back, and what some of them take."""
+"""Results of calls of the package, and some of their arguments."""
 import collections
 import typing
 
 
 class MemoryUse(typing.NamedTuple):
-    """Bytes of this rank; of what the ranks of a domain share, its part. values are within slabs."""
+    """Memory of this rank in bytes, including its part of the memory that a domain shares. slabs include values."""
 
-    words: int  # slot words of keys, and lengths where keys have their own
-    ownership: int  # owners of the keys whose home is this domain
-    slabs: int  # committed for values and the state of update rules
-    values: int  # used of the slabs
-    copies: int  # what copies of keys take beside their slots
-    buffers: int  # of a server: for messages, at most
+    words: int  # slot words of keys, and lengths if keys have their own
+    ownership: int  # the owner directory for keys whose home is this domain
+    slabs: int  # committed for values and update rule state
+    values: int  # used bytes of the slabs
+    copies: int  # memory of replicas besides their slots
+    buffers: int  # of a server: the most memory for messages
 
     @property
     def total(self):
@@ -20,10 +20,10 @@ class MemoryUse(typing.NamedTuple):
 
 
 class TableLoad(typing.NamedTuple):
-    """What is loaded of one table, by its name in the checkpoint; last_key is included, None is the last one.
+    """What to load of one table, by its name in the checkpoint. last_key is included; None: up to the largest key.
 
-    state=False: without the state of the update rule, which may be another one. convert: float32 may become float64, int32
-    int64, and the other way.
+    state=False: without the update rule's state; the rule may differ from the saved one. convert: converts between float32
+    and float64, and between int32 and int64.
     """
 
     table: str
@@ -34,10 +34,10 @@ class TableLoad(typing.NamedTuple):
 
 
 class LoadedCheckpoint(collections.namedtuple("LoadedCheckpoint", ("step", "blob"))):
-    """A pair of the step and its blob, with what else is known of it.
+    """A pair of the step and its blob, with further attributes.
 
-    ranks: how many saved it. per_worker, clocks: of all workers that there were. problems: newer checkpoints that were
-    passed over, each with the reason. only_local: the folder of all ranks does not have it. bytes_read: by this rank.
+    ranks: how many saved it. per_worker, clocks: of all workers at the time of the save. problems: skipped newer
+    checkpoints, each with the reason. only_local: the folder of all ranks lacks it. bytes_read: by this rank.
     """
 
     def __new__(cls, step, blob, **known):

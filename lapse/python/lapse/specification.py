@@ -1,4 +1,4 @@
-"""What create_table and estimate_memory take, as lapse/python/table.cpp reads it."""
+"""Converts arguments of create_table and estimate_memory for lapse/python/table.cpp."""
 import numpy
 
 from . import errors
@@ -10,8 +10,8 @@ _LARGEST = 2**64 - 1
 class Rule:
     """An update rule of the application, for create_table; its functions are those of docs/update-rules.md.
 
-    name: the rule with its parameters, compared across ranks. apply(value, state, update, scale) changes the arrays value
-    and state. state: elements of state beside each value, at first what initialise(value, state) makes of zeros.
+    name: including any parameters, equal on all ranks. apply(value, state, update, scale) changes the arrays value and
+    state. state: the number of state elements per value; they start as zeros, which initialise(value, state) may change.
     merge: gradient, additive or none.
     """
 
@@ -26,7 +26,7 @@ class Rule:
 
 
 def whole_numbers(given, what, keys, least, most):
-    """An array of int64 with a number for each of the keys."""
+    """An array of int64 with one number per key."""
     numbers = numpy.asarray(given)
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
         raise errors.ConfigurationError(
@@ -62,7 +62,7 @@ def _initial(given, what):
 def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengths=None, sparse=False, initial=0.0, seed=0,
                         rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, consistency=None,
                         not_finite="allow", max_push_norm=None, **parameters):
-    """The type of the elements, and everything else."""
+    """Returns the type of the elements, and all other options as a dict."""
     text(name, "the name of a table")
     what = f"table '{name}'" if name else "a table"
     keys = whole(keys, f"keys of {what}", 0, _LARGEST)

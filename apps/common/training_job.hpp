@@ -55,10 +55,7 @@ class TrainingJob {
   // checkpoint to be saved.
   bool shall_leave(std::uint64_t clocks);
   // Whether a worker should return early for the first of these reasons.
-  bool stop_requested() {
-    termination_.progressed();
-    return control_.stop_requested();
-  }
+  bool stop_requested() { return control_.stop_requested(); }
   // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true. A job that
   // stops where the newest checkpoint is as far saves no other one.
   bool pause(const JobProgress& progress, const std::function<SavedState()>& state);

@@ -58,7 +58,7 @@ TableMaker::Proposal TableMaker::propose(const TableOptions& options, ElementTyp
 
 TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_proposal) {
   std::optional<Proposal> proposal;
-  std::vector<Offer> offers = agreement_.exchange_long(kCall, [&] {
+  std::vector<Offer> offers = agreement_.exchange(kCall, [&] {
     const Proposal& own = proposal.emplace(make_proposal());
     return Offer{.spec = own.spec,
                  .free_bytes = transport_.shared_memory()->free_bytes(),
@@ -79,7 +79,7 @@ TableMaker::Placement TableMaker::allocate(const Agreed& agreed) {
   std::optional<std::string> obstacle = sharing_obstacle(agreed.offers, limits);
   if (!obstacle) {
     Allocation own = allocate_part(agreed.proposal, limits[agreed.proposal.homes.self().index()]);
-    const auto problems = agreement_.exchange_long(kCall, [&] {
+    const auto problems = agreement_.exchange(kCall, [&] {
       if (own.problem.empty() && own.part) own.problem = commit(*own.part, agreed.proposal.homes.self());
       return own.problem;
     });
@@ -101,7 +101,7 @@ std::unique_ptr<TableShard> TableMaker::build(TableId id, const std::function<Pr
                                               const Placement& placement) {
   std::unique_ptr<TableShard> table;
   try {
-    require_equal(agreement_.exchange_long(kCall, [&] {
+    require_equal(agreement_.exchange(kCall, [&] {
       Proposal proposal = make_proposal();
       if (&proposal.domains != &placement.domains) {
         // The domains are smaller than proposed, so the keys have other homes.

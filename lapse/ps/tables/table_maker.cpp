@@ -30,6 +30,8 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
                                              const std::vector<std::unique_ptr<TableShard>>& existing) {
   const auto make_proposal = [&] { return propose(options, type, location_caches, existing); };
   const TableId id(static_cast<std::uint32_t>(existing.size()));
+  if (const auto share = TableFactory::address_share(options); share && transport_.rank() == Rank(0))
+    logger_.warning("table '{}': {}", options.name, TableFactory::share_text(*share));
   if (domains_.each_rank_alone()) return build(id, make_proposal, {.domains = alone_});
   // Also for a sparse table: only a comparison shows that the other ranks propose a sparse table, too.
   Agreed agreed = agree(make_proposal);

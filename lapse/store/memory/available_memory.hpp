@@ -22,11 +22,11 @@ AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
 // As available_memory, for memory that this process has mapped already, such as memory that it shares.
 AvailableMemory available_for_mapped_memory(std::size_t sharers);
+// As available_memory, for private memory whose addresses the process has reserved.
+AvailableMemory available_for_reserved_memory(std::size_t sharers = 1);
 // What the process may still map.
 AvailableMemory available_addresses();
 
-// How much a process may map at all (ulimit -v), also what it has mapped; without a limit the largest number.
-std::size_t address_limit_bytes();
 // Whether each mapping counts against a limit (ulimit -v), also where it is not used.
 bool addresses_are_limited();
 

@@ -27,7 +27,7 @@ namespace {
 // Where the lock is stands in the text of an error class. These are of one process, and every copy of the
 // library can list them; keys of attributes cannot be listed, and symbols of a library may be hidden from
 // another.
-constexpr char kNotice[] = "lapse: lock of MPI calls, layout %d, at %p";
+constexpr char kNotice[] = "lapse: lock of MPI calls, layout %d, at %zx";
 constexpr int kMaxListedCodes = 1000;
 
 // Called when MPI_Finalize frees MPI_COMM_SELF, before anything else of MPI ends.
@@ -46,15 +46,15 @@ void stay_loaded() {
 // The lock that a notice announces; null for another text.
 MpiLock* announced_lock(const char* text) {
   int layout = 0;
-  void* lock = nullptr;
-  if (std::sscanf(text, kNotice, &layout, &lock) < 1) return nullptr;
+  std::size_t address = 0;
+  if (std::sscanf(text, kNotice, &layout, &address) < 1) return nullptr;
   if (layout != MpiLock::kLayout) {
     throw MpiStateError(
         fmt::format("this process contains two copies of the library of which the locks of MPI calls differ "
                     "(layouts {} and {}): expected copies of one version",
                     layout, MpiLock::kLayout));
   }
-  return static_cast<MpiLock*>(lock);
+  return reinterpret_cast<MpiLock*>(address);
 }
 
 MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
@@ -85,7 +85,7 @@ MpiLock* make_lock() LAPSE_REQUIRES(mpi_role) {
   int code = 0;
   check_mpi(MPI_Add_error_class(&code), "MPI_Add_error_class");
   std::array<char, MPI_MAX_ERROR_STRING> notice{};
-  std::snprintf(notice.data(), notice.size(), kNotice, MpiLock::kLayout, static_cast<void*>(lock));
+  std::snprintf(notice.data(), notice.size(), kNotice, MpiLock::kLayout, reinterpret_cast<std::size_t>(lock));
   check_mpi(MPI_Add_error_string(code, notice.data()), "MPI_Add_error_string");
   return lock;
 }

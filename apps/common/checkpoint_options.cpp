@@ -148,7 +148,7 @@ void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionCon
              "--stop-before",
              [&options](std::uint64_t seconds) { options.stop_before = std::chrono::seconds(seconds); },
              "Seconds before the end of the Slurm job (SLURM_JOB_END_TIME) at which the job saves "
-             "a checkpoint and stops")
+             "a checkpoint and stops; after SIGTERM, a process that has not stopped by then ends")
           ->check(CLI::Range(0, 1000000))
           ->default_str("120"));
 }

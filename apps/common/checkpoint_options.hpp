@@ -28,7 +28,7 @@ struct CheckpointOptions {
   std::optional<std::uint64_t> resume_step = {};  // nullopt: the newest
   int stop_status = 75;                           // the exit status of a program that stopped early
   std::vector<int> signals{SIGUSR1, SIGTERM};
-  std::chrono::seconds stop_before{120};  // the end of the Slurm job
+  std::chrono::seconds stop_before{120};  // the end of the Slurm job; and the limit after SIGTERM
 };
 
 // Whether workers of the program have clocks.

@@ -1,10 +1,8 @@
-// Ends a process after SIGTERM if the ranks cannot agree to stop.
+// Ends a process that was asked to end, when the ranks do not stop together in time.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,46 +12,29 @@
 
 namespace lapse::apps {
 
-// When a rank has failed, the launcher sends SIGTERM to the others. They would save a checkpoint, but wait
-// for the failed rank until the launcher sends SIGKILL: under Slurm half a minute later, or more. Ranks also
-// wait for each other without a failure, e.g. during an evaluation; but then some rank works. So after
-// SIGTERM, a rank ends once it has seen no rank's work, and no meeting of ranks, for `patience`. Time in
-// which the process is stopped does not count.
+// A launcher sends SIGTERM to the ranks that are left when one of them has failed. They would save a
+// checkpoint, but wait for that rank, until the launcher ends them by SIGKILL, if it does. So SIGTERM takes
+// its default effect after `limit`. Time in which the process is stopped does not count.
 //
-// Thread safety: progressed(): any thread. Constructor and finish(): the server's thread.
+// Thread safety: the server's thread.
 class TerminationWatch {
  public:
-  using Time = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kPatience{10};
-
-  // Callbacks, called on the watch's own thread.
-  struct Job {
-    std::function<void()> request_stop;           // once, when SIGTERM has arrived
-    std::function<Time::time_point()> last_work;  // the time of the last work of any rank
-  };
-
-  // Does nothing unless `watches`.
-  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience);
+  // Watches nothing unless `watches`.
+  TerminationWatch(Rank rank, bool watches, std::chrono::milliseconds limit);
   ~TerminationWatch();
   TerminationWatch(const TerminationWatch&) = delete;
   TerminationWatch& operator=(const TerminationWatch&) = delete;
 
-  // Reports that a batch is done, or that all ranks have met.
-  void progressed() {
-    if (signals_) last_.store(Time::now(), std::memory_order_relaxed);
-  }
-  // The last checkpoint is saved: stops watching.
+  // The last checkpoint is saved: the process is not ended any more.
   void finish();
 
  private:
   void watch();
-  [[noreturn]] void end_process(Time::duration asked) const;
+  [[noreturn]] void end_process() const;
 
   const Rank rank_;
-  const Job job_;
-  const Time::duration patience_;
+  const std::chrono::milliseconds limit_;
   std::optional<SignalWatch> signals_;
-  std::atomic<Time::time_point> last_{Time::time_point{}};  // the last progress of this rank
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;   // the watch is to end; guarded by mutex_

@@ -36,8 +36,7 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
       options_(options),
       signals_(options.signals),
       termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end(),
-                   {.request_stop = [&server] { server.request_stop(); },
-                    .last_work = [&server] { return server.last_work(); }}),
+                   options.stop_before),
       checkpoints_(server, settings(options)),
       control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
@@ -215,7 +214,6 @@ void TrainingJob::set_progress(const JobProgress& progress) {
 }
 
 bool TrainingJob::shall_leave(std::uint64_t clocks) {
-  termination_.progressed();
   if (clocks_left_ && clocks >= *clocks_left_) {
     clocks_over_.store(true, std::memory_order_relaxed);
     return true;
@@ -230,7 +228,6 @@ void TrainingJob::begin_interval(const JobProgress& progress) {
 }
 
 bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedState()>& state) {
-  termination_.progressed();
   finish_written();
   if (!control_.should_stop()) {
     // Workers with more clocks than others have left by their own clocks, later than the mean.

@@ -53,13 +53,10 @@ class TrainingJob {
   // Whether a worker should return early, after `clocks` clocks since the last pause, because the job is to
   // stop or a checkpoint is due.
   bool shall_leave(std::uint64_t clocks);
-  // Whether a worker should return early because the job is to stop.
-  bool stop_requested() {
-    termination_.progressed();
-    return control_.stop_requested();
-  }
-  // Collective. Saves a checkpoint if one is due or the job is to stop; returns whether the job is to stop.
-  // If the newest checkpoint has this progress already, a stopping job saves no other.
+  // Whether a worker should return early for the first of these reasons.
+  bool stop_requested() { return control_.stop_requested(); }
+  // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true. A job that
+  // stops where the newest checkpoint is as far saves no other one.
   bool pause(const JobProgress& progress, const std::function<SavedState()>& state);
   // Collective. Saves a last checkpoint, unless the newest has this progress.
   void finish(const JobProgress& progress, const std::function<SavedState()>& state);

@@ -82,7 +82,7 @@ std::exception_ptr error_of(const StepOutcome& outcome, std::size_t rank) {
 std::vector<std::string> CheckpointAgreement::exchange_archives(const std::function<std::string()>& make) {
   std::vector<std::string> archives;
   std::exception_ptr failure;
-  for (const std::string& one : server_.exchange_long(call_, [&] { return to_archive(try_step(make)); })) {
+  for (const std::string& one : server_.exchange(call_, [&] { return to_archive(try_step(make)); })) {
     StepOutcome outcome = from_archive<StepOutcome>(one);
     if (outcome.failed() && !failure) failure = error_of(outcome, archives.size());
     archives.push_back(std::move(outcome.archive));

@@ -16,8 +16,7 @@ namespace lapse {
 
 // Each rank tries its part of a step. Then all ranks continue, or all throw the error of the lowest rank that
 // failed, with its number: CheckpointError with its reason, file and problem, UsageError, OutOfMemory,
-// otherwise Error. No rank waits for one that has failed. Steps run like make() in
-// ParameterServer::exchange_long.
+// otherwise Error. No rank waits for one that has failed.
 //
 // Thread safety: the server's thread, between phases.
 class CheckpointAgreement {

@@ -27,7 +27,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
       groups_(registry_, outbox()),
       stall_inquiry_(registry_, outbox(), replication_, synchronization_),
-      stop_requests_(*this, registry_, outbox()),
+      stop_requests_(registry_, outbox()),
       termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }) {
   add(access_);
   add(localize_answers_);

@@ -130,18 +130,11 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
                                                    const std::function<std::string()>& make) {
   return impl_->exchange(call, make);
 }
-std::vector<std::string> ParameterServer::exchange_long(std::string_view call,
-                                                        const std::function<std::string()>& make) {
-  return impl_->exchange_long(call, make);
-}
 void ParameterServer::request_stop() {
   impl_->request_stop();
 }
 bool ParameterServer::stop_requested() const {
   return impl_->stop_requested();
-}
-std::chrono::steady_clock::time_point ParameterServer::last_work() const {
-  return impl_->last_work();
 }
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
@@ -180,12 +173,6 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
                                                          const std::function<std::string()>& make) {
   check_call(std::string(call).c_str());
   return agreement_.exchange(call, make);
-}
-
-std::vector<std::string> ParameterServer::Impl::exchange_long(std::string_view call,
-                                                              const std::function<std::string()>& make) {
-  check_call(std::string(call).c_str());
-  return agreement_.exchange_long(call, make);
 }
 
 void ParameterServer::Impl::request_stop() {

@@ -153,19 +153,12 @@ class LAPSE_EXPORT ParameterServer {
   // Collective. For libraries on top of the server: returns the result of make() on every rank, by rank. If
   // make() throws, so does this rank, and the other ranks throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
-  // The same for a slow make(): it runs on a thread of its own, without MPI, and the ranks meet each second.
-  std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
 
   // Any thread. Asks the workers of all ranks to return early; see JobControl. Never rolled back. During a
   // phase, other ranks know it soon; otherwise in the next phase.
   void request_stop();
   // Any thread. Returns true if a rank has requested a stop.
   bool stop_requested() const;
-  // Any thread. Returns when this rank last learned that a worker of some rank had worked in a phase, or when
-  // all ranks last met between phases, accurate to some seconds; the clock's epoch if never. The time does
-  // not advance while all wait for a rank that has ended, nor while the only threads that compute are
-  // detached, drive the server, or are between phases.
-  std::chrono::steady_clock::time_point last_work() const;
 
   // For libraries on top of the server, between phases: `source` gives this rank's wants of keys, `policy`
   // decides about them, and `times` says when rounds of communication begin. Source and policy outlive the

@@ -31,7 +31,9 @@ STOP_STATUS = 75
 # The stages of the application.
 APPLICATION = ("training", "starting", "stopping")
 DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
-# Ways to train: the folder of the checkpoints, and options. The first way gives equal results in each run.
+# Under srun, ranks that are left end by themselves before Slurm kills them.
+STOP_BEFORE = ["--stop-before", "10"]
+# Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
 TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"],
             "local": ["--mode", "intent", "--checkpoint-local", "{folder}/host"]}
 # The launchers' messages about the killed rank.
@@ -154,7 +156,7 @@ class Kills:
 
     def training(self, way, epochs):
         options = [option.format(folder=self.folder) for option in TRAINING[way]]
-        return [self.arguments.application, *DATA, *options, "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
+        return [self.arguments.application, *DATA, *options, "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs", *STOP_BEFORE,
                 "--checkpoint-dir", os.path.join(self.folder, way)]
 
     def resume(self, number, newest, way):

@@ -136,9 +136,9 @@ jobs[idle]=$("${resume[@]}" --output=idle.out "$RESUME_SCRIPT" ./idle)
 jobs[cancelled]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=cancelled.out "$scripts/matrix_factorization.sbatch" \
   "${endless[@]}" --stop-before 290)
 (says_in_turn 2 cancelled.out '^resumed from step 1 ' && says_in_turn 2 cancelled.out '^epoch +[0-9]+ ' && scancel "${jobs[cancelled]}") &
-# A rank that is killed.
+# A rank that is killed; the other one ends before Slurm kills it.
 jobs[killed]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=killed.out "$scripts/matrix_factorization.sbatch" \
-  "${endless[@]}" --seed 7)
+  "${endless[@]}" --stop-before 10 --seed 7)
 # The other applications.
 xz -dc "$data/wn18rr/train.txt.xz" | head -n 2000 >triples
 xz -dc "$data/words/factbook.txt.xz" | head -n 3000 >text

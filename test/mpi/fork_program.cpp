@@ -100,10 +100,8 @@ void use_server(ParameterServer& server, const Numbers& table) {
   expect_refused("mpi_calls", [&] { static_cast<void>(server.mpi_calls()); });
   expect_refused("statistics", [&] { server.statistics(); });
   expect_refused("exchange", [&] { server.exchange("e", [] { return std::string(); }); });
-  expect_refused("exchange_long", [&] { server.exchange_long("e", [] { return std::string(); }); });
   expect_refused("request_stop", [&] { server.request_stop(); });
   expect_refused("stop_requested", [&] { static_cast<void>(server.stop_requested()); });
-  expect_refused("last_work", [&] { static_cast<void>(server.last_work()); });
   expect_refused("memory_use", [&] { static_cast<void>(server.memory_use(table)); });
   expect_refused("estimate_memory", [&] { static_cast<void>(server.estimate_memory<float>({.keys = 3})); });
   // Constants can be read.

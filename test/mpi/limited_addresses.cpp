@@ -40,14 +40,23 @@ class LimitedAddresses {
   rlimit before_{};
 };
 
-Table<float> make(ParameterServer& server, const std::string& name, std::size_t length) {
-  return server.create_table<float>({.name = name, .sparse = true, .length = length});
+Table<float> make(ParameterServer& server, const std::string& name, std::size_t length,
+                  std::optional<std::uint64_t> memory_limit_bytes = {}) {
+  return server.create_table<float>(
+      {.name = name, .sparse = true, .length = length, .memory_limit_bytes = memory_limit_bytes});
+}
+
+// Each worker pushes to this many keys, which no other worker has.
+void push_keys(Worker& worker, const Table<float>& table, std::uint64_t keys) {
+  const std::vector<float> ones(table.length(), 1);
+  for (std::uint64_t i = 0; i < keys; ++i)
+    worker.push(table, Key(mix_bits(i * worker.count() + worker.index())), ones).wait();
 }
 
 }  // namespace
 
 TEST_CASE("Several sparse tables without limits of their own are made and used in limited addresses") {
-  for (const std::size_t more : {300 * kMegabyte, 800 * kMegabyte, 3800 * kMegabyte, 15800 * kMegabyte}) {
+  for (const std::size_t more : {500 * kMegabyte, 800 * kMegabyte, 3800 * kMegabyte, 15800 * kMegabyte}) {
     INFO(more << " bytes");
     ParameterServer server(MPI_COMM_WORLD);
     const LimitedAddresses limited(more);
@@ -80,25 +89,31 @@ TEST_CASE("Several sparse tables without limits of their own are made and used i
   }
 }
 
-TEST_CASE(
-    "A sparse table takes what limited addresses leave, then the error names the limit and the remedy") {
+TEST_CASE("A sparse table without a limit takes an eighth of limited addresses; the error names the remedy") {
   ParameterServer server(MPI_COMM_WORLD);
-  const LimitedAddresses limited(250 * kMegabyte);
-  make(server, "small", 4);
-  const auto growing = make(server, "growing", 50000);
-  const std::string text = thrown_text<PeerFailed>([&] {
-    server.run_workers(1, [&](Worker& worker) {
-      const std::vector<float> ones(growing.length(), 1);
-      for (std::uint64_t i = 0;; ++i) {
-        worker.push(growing, Key(mix_bits(i * worker.count() + worker.index())), ones).wait();
-        expect(i < 1'000'000, "an end");
-      }
-    });
-  });
+  const LimitedAddresses limited(500 * kMegabyte);
+  const auto growing = make(server, "growing", 50'000);
+  const std::string text = thrown_text<PeerFailed>(
+      [&] { server.run_workers(1, [&](Worker& worker) { push_keys(worker, growing, 100'000); }); });
   INFO(text);
   CHECK(contains(text, "table 'growing' on rank"));
-  CHECK(contains(text, "the limit of the process's addresses (raise it: ulimit -v) leaves"));
-  CHECK(contains(text, "are kept free"));
+  CHECK(contains(text, "leaves it 6"));  // some 62 MB
+  CHECK(contains(text, "set memory_limit_bytes, or raise ulimit -v"));
+}
+
+TEST_CASE("In limited addresses, a sparse table takes as much as its own limit, if that leaves some") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const LimitedAddresses limited(600 * kMegabyte);
+  const std::string text = thrown_text<OutOfMemory>([&] { make(server, "large", 50'000, 550 * kMegabyte); });
+  INFO(text);
+  CHECK(contains(text, "table 'large' needs addresses for"));
+  CHECK(contains(text, "must be left to the program"));
+  CHECK(contains(text, "ulimit -v"));
+  const auto table = make(server, "fits", 50'000, 250 * kMegabyte);
+  server.run_workers(1, [&](Worker& worker) {
+    push_keys(worker, table, 1000 / worker.count());  // 200 MB
+    worker.barrier();
+  });
 }
 
 TEST_CASE("A dense table that would leave no addresses to the program is refused on every rank") {

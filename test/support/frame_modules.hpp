@@ -30,8 +30,7 @@ class AllFrames {
 
  private:
   static std::vector<FrameSpec> all() {
-    std::vector<FrameSpec> frames{{FrameKind::workers_up, FrameUse::other},
-                                  {FrameKind::workers_down, FrameUse::other}};
+    std::vector<FrameSpec> frames{{FrameKind::workers_up}, {FrameKind::workers_down}};
     const auto add = [&](std::span<const FrameSpec> more) {
       frames.insert(frames.end(), more.begin(), more.end());
     };

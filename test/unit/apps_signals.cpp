@@ -2,12 +2,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "apps/common/held_signals.hpp"
@@ -102,44 +100,20 @@ TEST_CASE("signals are ignored behind a watch that says so") {
   CHECK(end_of([&] { return raise_behind(false); }) == SIGTERM);
 }
 
-TEST_CASE("a rank ends that is to end when the ranks do not agree to stop, and none works") {
-  enum class Work : std::uint8_t { none, of_this_rank, of_another };
-  // Returns after a watch that never ends the process has polled far longer than this watch's patience.
-  const auto ask = [](bool watches, bool finishes, Work work) {
-    using Time = TerminationWatch::Time;
-    constexpr int kLooks = 6;
-    constexpr auto kPatience = 150ms;
-    std::atomic<int> looks = 0;
-    TerminationWatch clock(Rank(0), true,
-                           {.request_stop = [] {},
-                            .last_work =
-                                [&] {
-                                  ++looks;
-                                  return Time::now();
-                                }},
-                           kPatience);
-    std::atomic<bool> requested = false;
-    std::atomic<TerminationWatch*> made = nullptr;
-    const auto last_work = [&] {
-      TerminationWatch* const own = made;
-      if (own != nullptr && work == Work::of_this_rank) own->progressed();
-      return work == Work::of_another ? Time::now() : Time::time_point{};
-    };
-    TerminationWatch watch(Rank(1), watches,
-                           {.request_stop = [&] { requested = true; }, .last_work = last_work}, kPatience);
-    made = &watch;
-    if (finishes) watch.finish();
-    std::raise(SIGTERM);
-    const int begin = looks;
-    while (looks < begin + kLooks) std::this_thread::yield();
-    return requested == (watches && !finishes) ? 0 : 1;
+TEST_CASE("a rank that is to end and does not stop in time ends by SIGTERM") {
+  const auto ends = [](bool watches, bool finishes, std::chrono::milliseconds limit) {
+    return end_of([=] {
+      const SignalWatch caught({SIGTERM});
+      TerminationWatch watch(Rank(1), watches, limit);
+      if (finishes) watch.finish();
+      std::raise(SIGTERM);
+      while (watches && !finishes && limit < 1h) ::pause();
+      return 0;
+    });
   };
-  const auto ends = [&](bool watches, bool finishes, Work work) {
-    return end_of([&] { return ask(watches, finishes, work); });
-  };
-  CHECK(ends(true, false, Work::none) == SIGTERM);
-  CHECK(ends(true, false, Work::of_this_rank) == kReturned);
-  CHECK(ends(true, false, Work::of_another) == kReturned);
-  CHECK(ends(true, true, Work::none) == kReturned);
-  CHECK(ends(false, false, Work::none) == kReturned);
+  CHECK(ends(true, false, 0ms) == SIGTERM);
+  CHECK(ends(true, false, 150ms) == SIGTERM);
+  CHECK(ends(true, false, 1h) == kReturned);
+  CHECK(ends(true, true, 0ms) == kReturned);
+  CHECK(ends(false, false, 0ms) == kReturned);
 }

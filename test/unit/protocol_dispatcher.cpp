@@ -14,7 +14,6 @@ using lapse::FrameHeader;
 using lapse::FrameKind;
 using lapse::FrameSpec;
 using lapse::FrameTable;
-using lapse::FrameUse;
 using lapse::ProtocolError;
 using lapse::Rank;
 using lapse::test::contains;
@@ -55,9 +54,8 @@ void append_frame(Packet& packet, FrameKind kind, std::uint32_t count, std::uint
 }
 
 struct Fixture {
-  Recorder pulls{{{FrameKind::pull, FrameUse::work}}};
-  Recorder rest{
-      {{FrameKind::push, FrameUse::work}, FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted()}};
+  Recorder pulls{{{FrameKind::pull}}};
+  Recorder rest{{{FrameKind::push}, FrameSpec(FrameKind::wave_up).uncounted()}};
   FrameTable frames;
   Dispatcher dispatcher{frames};
 
@@ -175,8 +173,8 @@ TEST_CASE("What a handler throws comes out after the frames that follow have bee
     }
     int calls = 0;
   };
-  Thrower thrower{{{FrameKind::set, FrameUse::work}}};
-  Recorder rest{{{FrameKind::push, FrameUse::work}}};
+  Thrower thrower{{{FrameKind::set}}};
+  Recorder rest{{{FrameKind::push}}};
   FrameTable frames;
   frames.add(thrower);
   frames.add(rest);
@@ -193,9 +191,9 @@ TEST_CASE("What a handler throws comes out after the frames that follow have bee
 
 TEST_CASE("A kind has one module, and is one that frames can have") {
   Fixture fixture;
-  Recorder second{{{FrameKind::pull, FrameUse::work}}};
+  Recorder second{{{FrameKind::pull}}};
   CHECK_THROWS_AS(fixture.frames.add(second), ProtocolError);
-  Recorder unknown{{{static_cast<FrameKind>(lapse::kFrameKinds), FrameUse::work}}};
+  Recorder unknown{{{static_cast<FrameKind>(lapse::kFrameKinds)}}};
   CHECK_THROWS_AS(fixture.frames.add(unknown), ProtocolError);
 }
 

@@ -20,10 +20,7 @@ constexpr FrameKind kTask{static_cast<std::uint16_t>(0)};  // a number that no m
 class Spreading final : public test::ModuleStandIn {
  public:
   Spreading(Outbox& outbox, RandomEngine& random, std::int32_t ranks)
-      : ModuleStandIn({{kTask, FrameUse::work, FrameLane::free}}),
-        outbox_(outbox),
-        random_(random),
-        ranks_(ranks) {}
+      : ModuleStandIn({{kTask, FrameLane::free}}), outbox_(outbox), random_(random), ranks_(ranks) {}
 
   void handle_frame(Rank, const FrameHeader& header, const std::byte*) override { kept_ += header.count; }
   bool idle(IdleLevel level) const override {

@@ -24,7 +24,7 @@ constexpr std::uint16_t kAcknowledges = 1;                  // a flag of it
 class LazyCopies final : public test::ModuleStandIn {
  public:
   LazyCopies(Outbox& outbox, Rank next)
-      : ModuleStandIn({{kDelta, FrameUse::work, FrameLane::free}}), outbox_(outbox), next_(next) {}
+      : ModuleStandIn({{kDelta, FrameLane::free}}), outbox_(outbox), next_(next) {}
 
   void handle_frame(Rank from, const FrameHeader& header, const std::byte*) override {
     if (header.flags == kAcknowledges) {

@@ -29,10 +29,7 @@ class Collective final : public ProtocolModule {
   // sequences share the kinds. The engine calls `completed` after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed,
              std::uint64_t number = 0)
-      : outbox_(outbox),
-        number_(number),
-        frames_{{{up, FrameUse::other}, {down, FrameUse::other}}},
-        completed_(std::move(completed)) {}
+      : outbox_(outbox), number_(number), frames_{{{up}, {down}}}, completed_(std::move(completed)) {}
 
   std::span<const FrameSpec> frames() const override { return frames_; }
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }

@@ -67,9 +67,8 @@ struct GroupFailureReport : FailureReport {
 // complete.
 class RankGroups final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::workers_up, FrameUse::other},
-                                          {FrameKind::workers_down, FrameUse::other},
-                                          {FrameKind::group_failed, FrameUse::other}};
+  static constexpr FrameSpec kFrames[] = {
+      {FrameKind::workers_up}, {FrameKind::workers_down}, {FrameKind::group_failed}};
 
   RankGroups(const Registry& registry, Outbox& outbox)
       : registry_(registry), outbox_(outbox), all_(*this, kAllWorkers, outbox) {}

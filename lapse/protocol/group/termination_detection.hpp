@@ -40,8 +40,8 @@ struct QuiescenceRequest : Submission {
 // Thread safety: the holder of the progress lock; completed(): any thread; start: between phases.
 class TerminationDetection final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted(),
-                                          FrameSpec(FrameKind::wave_down, FrameUse::other).uncounted()};
+  static constexpr FrameSpec kFrames[] = {FrameSpec(FrameKind::wave_up).uncounted(),
+                                          FrameSpec(FrameKind::wave_down).uncounted()};
 
   // The engine calls `completed` after each detection.
   TerminationDetection(ModuleHost& host, const Registry& registry, Outbox& outbox,

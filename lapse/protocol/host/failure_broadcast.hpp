@@ -28,7 +28,7 @@ struct FailureReport : Submission {
 // next access or wait, even when out of memory: the memory for the message is reserved at construction.
 class FailureBroadcast final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
 
   // `stop_workers` is called once, at the first failure, and does not throw. It must make every worker of
   // this rank notice the failure.

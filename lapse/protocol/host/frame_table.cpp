@@ -16,7 +16,6 @@ void FrameTable::add(ProtocolModule& module) {
     modules_[kind] = &module;
     free_[kind] = frame.lane == FrameLane::free;
     counted_[kind] = frame.counted;
-    work_[kind] = frame.use == FrameUse::work;
   }
 }
 

@@ -21,14 +21,11 @@ class FrameTable {
   // For registered kinds only.
   bool is_free(std::uint16_t kind) const { return free_[kind]; }
   bool is_counted(std::uint16_t kind) const { return counted_[kind]; }
-  // False for unregistered kinds.
-  bool is_work(std::size_t kind) const { return work_[kind]; }
 
  private:
   std::array<ProtocolModule*, kFrameKinds> modules_{};
   std::array<bool, kFrameKinds> free_{};
   std::array<bool, kFrameKinds> counted_{};
-  std::array<bool, kFrameKinds> work_{};
 };
 
 }  // namespace lapse

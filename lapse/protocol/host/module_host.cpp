@@ -59,13 +59,6 @@ void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
   }
 }
 
-std::uint64_t ModuleHost::work_received() const {
-  std::uint64_t records = 0;
-  for (std::size_t kind = 0; kind < kFrameKinds; ++kind)
-    if (frames_.is_work(kind)) records += dispatcher_.kinds()[kind].records;
-  return records;
-}
-
 bool ModuleHost::idle(IdleLevel level) const {
   return failure().raised() ||
          std::ranges::all_of(modules_, [level](const ProtocolModule* module)

@@ -58,8 +58,6 @@ class ModuleHost : public EngineClient {
   const FrameCountsByKind& received_kinds() const LAPSE_REQUIRES(progress_role) {
     return dispatcher_.kinds();
   }
-  // Counts the received records of the kinds that are work.
-  std::uint64_t work_received() const LAPSE_REQUIRES(progress_role);
   const Failure& failure() const { return failures_.failure(); }
   // Takes a FailureReport.
   FailureBroadcast& failures() { return failures_; }

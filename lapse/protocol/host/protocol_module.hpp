@@ -18,16 +18,10 @@ namespace lapse {
 // How frames of a kind travel: ordered as the sender appended them, or free to overtake.
 enum class FrameLane : std::uint8_t { ordered, free };
 
-// What the arrival of a frame means to ranks that wait for this one.
-enum class FrameUse : std::uint8_t {
-  work,   // accesses or moves keys: brings values, asks for keys, or answers
-  other,  // management, inquiries and collective calls; some arrive even when no work is done
-};
-
 // A kind of frames that a module takes and sends.
 struct FrameSpec {
-  constexpr FrameSpec(FrameKind its_kind, FrameUse its_use, FrameLane its_lane = FrameLane::ordered)
-      : kind(its_kind), use(its_use), lane(its_lane) {}
+  constexpr FrameSpec(FrameKind its_kind, FrameLane its_lane = FrameLane::ordered)
+      : kind(its_kind), lane(its_lane) {}
   // For the frames of termination detection, which it does not count.
   constexpr FrameSpec uncounted() const {
     FrameSpec spec = *this;
@@ -36,7 +30,6 @@ struct FrameSpec {
   }
 
   FrameKind kind;
-  FrameUse use;
   FrameLane lane;
   bool counted = true;
 };

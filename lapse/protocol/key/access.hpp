@@ -30,19 +30,19 @@ class KeyHolder;
 class Access : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
-      {FrameKind::pull, FrameUse::work},
-      {FrameKind::push, FrameUse::work},
-      {FrameKind::set, FrameUse::work},
-      {FrameKind::call, FrameUse::work},
-      {FrameKind::pull_answer, FrameUse::work, FrameLane::free},
-      {FrameKind::push_answer, FrameUse::work, FrameLane::free},
-      {FrameKind::call_answer, FrameUse::work, FrameLane::free},
-      {FrameKind::failed_answer, FrameUse::work, FrameLane::free},
-      {FrameKind::pull_run, FrameUse::work},
-      {FrameKind::push_run, FrameUse::work},
-      {FrameKind::set_run, FrameUse::work},
-      {FrameKind::pull_run_answer, FrameUse::work, FrameLane::free},
-      {FrameKind::push_run_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::pull},
+      {FrameKind::push},
+      {FrameKind::set},
+      {FrameKind::call},
+      {FrameKind::pull_answer, FrameLane::free},
+      {FrameKind::push_answer, FrameLane::free},
+      {FrameKind::call_answer, FrameLane::free},
+      {FrameKind::failed_answer, FrameLane::free},
+      {FrameKind::pull_run},
+      {FrameKind::push_run},
+      {FrameKind::set_run},
+      {FrameKind::pull_run_answer, FrameLane::free},
+      {FrameKind::push_run_answer, FrameLane::free},
   };
 
   Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,

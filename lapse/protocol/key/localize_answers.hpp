@@ -21,8 +21,8 @@ static_assert(sizeof(LocalizeAnswerRecord) == 4);
 // Thread safety: the holder of the progress lock.
 class LocalizeAnswers final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_answer, FrameUse::work, FrameLane::free},
-                                          {FrameKind::localize_failed, FrameUse::work, FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_answer, FrameLane::free},
+                                          {FrameKind::localize_failed, FrameLane::free}};
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 

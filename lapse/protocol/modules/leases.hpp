@@ -37,10 +37,10 @@ static_assert(sizeof(LeaseRecord) == 8);
 class Leases final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
-      {FrameKind::lease_request, FrameUse::work},
-      {FrameKind::lease_grant, FrameUse::work, FrameLane::free},
-      {FrameKind::lease_refused, FrameUse::work, FrameLane::free},
-      {FrameKind::lease_release, FrameUse::work},
+      {FrameKind::lease_request},
+      {FrameKind::lease_grant, FrameLane::free},
+      {FrameKind::lease_refused, FrameLane::free},
+      {FrameKind::lease_release},
   };
 
   Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation, LeaseTurns& turns)

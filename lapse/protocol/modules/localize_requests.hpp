@@ -19,7 +19,7 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 class LocalizeRequests final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_for, FrameUse::work}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_for}};
 
   LocalizeRequests(const Registry& registry, Outbox& outbox, LocalizeAnswers& answers, Relocation& relocation)
       : registry_(registry),

@@ -24,11 +24,11 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 class Relocation final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::localize, FrameUse::work},
-                                          {FrameKind::instruct, FrameUse::work},
-                                          {FrameKind::transfer, FrameUse::work, FrameLane::free},
-                                          {FrameKind::transfer_with_members, FrameUse::work, FrameLane::free},
-                                          {FrameKind::refuse, FrameUse::work, FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize},
+                                          {FrameKind::instruct},
+                                          {FrameKind::transfer, FrameLane::free},
+                                          {FrameKind::transfer_with_members, FrameLane::free},
+                                          {FrameKind::refuse, FrameLane::free}};
   // Keys that are handled together: what is prefetched for one of them stays in the cache until its turn.
   static constexpr std::size_t kKeysAtOnce = 128;
 

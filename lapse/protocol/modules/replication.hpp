@@ -38,17 +38,17 @@ struct RoundCounters {
 // Thread safety: the holder of the progress lock; set_policy and set_source: between phases.
 class Replication final : public ProtocolModule, public WantSink {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::on, FrameUse::other},
-                                          {FrameKind::delta, FrameUse::work},
-                                          {FrameKind::off, FrameUse::work},
-                                          {FrameKind::snapshot, FrameUse::work, FrameLane::free},
-                                          {FrameKind::offer, FrameUse::other, FrameLane::free},
-                                          {FrameKind::refuse_copy, FrameUse::other, FrameLane::free},
-                                          {FrameKind::refresh, FrameUse::work, FrameLane::free},
-                                          {FrameKind::acknowledge, FrameUse::work, FrameLane::free},
-                                          {FrameKind::credit, FrameUse::other},
-                                          {FrameKind::want, FrameUse::other},
-                                          {FrameKind::unwant, FrameUse::other}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::on},
+                                          {FrameKind::delta},
+                                          {FrameKind::off},
+                                          {FrameKind::snapshot, FrameLane::free},
+                                          {FrameKind::offer, FrameLane::free},
+                                          {FrameKind::refuse_copy, FrameLane::free},
+                                          {FrameKind::refresh, FrameLane::free},
+                                          {FrameKind::acknowledge, FrameLane::free},
+                                          {FrameKind::credit},
+                                          {FrameKind::want},
+                                          {FrameKind::unwant}};
 
   Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation,
               const Failure& failure)

@@ -51,10 +51,8 @@ static_assert(sizeof(SyncAnswerRecord) == 16);
 // Thread safety: the holder of the progress lock.
 class Synchronization final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::sync_for, FrameUse::other},
-                                          {FrameKind::sync_for_answer, FrameUse::other},
-                                          {FrameKind::sync, FrameUse::other},
-                                          {FrameKind::sync_answer, FrameUse::other}};
+  static constexpr FrameSpec kFrames[] = {
+      {FrameKind::sync_for}, {FrameKind::sync_for_answer}, {FrameKind::sync}, {FrameKind::sync_answer}};
 
   Synchronization(const Registry& registry, Outbox& outbox, Replication& replication);
 

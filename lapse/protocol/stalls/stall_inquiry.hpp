@@ -87,10 +87,10 @@ static_assert(sizeof(WorkerInquiryAnswer) == 96);
 // Guarantee: changes nothing but its own records. Only the worker that asks waits for an answer.
 class StallInquiry final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::key_inquiry, FrameUse::other},
-                                          {FrameKind::key_inquiry_answer, FrameUse::other},
-                                          {FrameKind::worker_inquiry, FrameUse::other},
-                                          {FrameKind::worker_inquiry_answer, FrameUse::other}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::key_inquiry},
+                                          {FrameKind::key_inquiry_answer},
+                                          {FrameKind::worker_inquiry},
+                                          {FrameKind::worker_inquiry_answer}};
   static constexpr std::chrono::milliseconds kPatience{1000};
   // Most keys of one question.
   static constexpr std::size_t kKeys = 3;

@@ -130,12 +130,7 @@ class WorkerEndpoint {
   // Constant during a phase.
   const Seat& seat() const { return seat_; }
   WorkerActivity activity() const { return activity_.load(std::memory_order_relaxed); }
-  void set_activity(WorkerActivity activity) {
-    activity_.store(activity, std::memory_order_relaxed);
-    if (activity != WorkerActivity::application) waits_.store(waits() + 1, std::memory_order_relaxed);
-  }
-  // How often the worker has ceased to run code of the application.
-  std::uint32_t waits() const { return waits_.load(std::memory_order_relaxed); }
+  void set_activity(WorkerActivity activity) { activity_.store(activity, std::memory_order_relaxed); }
   // How many collective calls the worker has made in its seat.
   std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
   void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
@@ -196,7 +191,6 @@ class WorkerEndpoint {
   ReadSamples read_samples_;
   std::atomic<WorkerActivity> activity_{WorkerActivity::application};
   std::atomic<std::uint32_t> collective_calls_{0};
-  std::atomic<std::uint32_t> waits_{0};
   // Operations are stored in chunks that never move, because engines hold pointers to them.
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kMaxChunks = limits::kOperationsOfWorker / kChunk;

@@ -1,8 +1,6 @@
 // Collective calls of the control plane: every rank states its call and a value, and gets the values of all.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -37,14 +35,6 @@ class Agreement {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
     return from_archives<Value>(exchange_archives(call, [&] { return to_archive<Value>(make()); }));
   }
-  // The same for a slow make(): it runs on a thread of its own and makes no call of MPI, and the ranks meet
-  // each second until all have results. A rank that takes longer than the limit of reports is reported as
-  // missing.
-  template <std::invocable Make>
-  auto exchange_long(std::string_view call, Make&& make) {
-    using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
-    return from_archives<Value>(exchange_long_archives(call, [&] { return to_archive<Value>(make()); }));
-  }
   template <class Value>
   std::vector<Value> exchange(std::string_view call,
                               const Value& mine) requires(!std::invocable<const Value&>) {
@@ -69,12 +59,8 @@ class Agreement {
   // Returns true if the last collective call failed and every rank threw.
   bool failed_everywhere() const { return failed_everywhere_; }
 
-  // Any thread. Returns when all ranks last met in an exchange; the clock's epoch if never.
-  std::chrono::steady_clock::time_point last_meeting() const { return last_meeting_.load(); }
-
  private:
   struct Statement;
-  static constexpr std::chrono::seconds kBetweenMeetings{1};
 
   template <class Value>
   static std::vector<Value> from_archives(const std::vector<std::string>& archives) {
@@ -84,8 +70,6 @@ class Agreement {
     return all;
   }
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
-  std::vector<std::string> exchange_long_archives(std::string_view call,
-                                                  const std::function<std::string()>& make);
   // Stores the exception of make() in `failure`; does not throw itself.
   static void fill(Statement& mine, const std::function<std::string()>& make,
                    std::exception_ptr& failure) noexcept;
@@ -97,7 +81,6 @@ class Agreement {
   Transport& transport_;
   const StallReports* reports_;
   bool failed_everywhere_ = false;
-  std::atomic<std::chrono::steady_clock::time_point> last_meeting_{std::chrono::steady_clock::time_point{}};
 };
 
 }  // namespace lapse

@@ -1,7 +1,6 @@
 // The implementation of a server, made of its parts.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -58,15 +57,10 @@ class ParameterServer::Impl {
   MpiCalls mpi_calls();
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
-  std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
   bool stop_requested() const {
     process_.check("stop_requested");
     return protocol_.stop_requests().requested();
-  }
-  std::chrono::steady_clock::time_point last_work() const {
-    process_.check("last_work");
-    return std::max(protocol_.stop_requests().last_work(), agreement_.last_meeting());
   }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);

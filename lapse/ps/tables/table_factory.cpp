@@ -8,7 +8,6 @@
 #include "lapse/protocol/host/user_code.hpp"
 #include "lapse/ps/tables/table_spec.hpp"
 #include "lapse/store/memory/available_memory.hpp"
-#include "lapse/store/memory/growing_region.hpp"
 #include "lapse/store/memory/memory_budget.hpp"
 
 namespace lapse {
@@ -38,8 +37,14 @@ std::string owner_label(const TableDefinition& definition) {
 
 }  // namespace
 
+std::string TableFactory::share_text(std::uint64_t bytes) {
+  return fmt::format(
+      "the limit of the process's addresses leaves it {:.1f} MB: set memory_limit_bytes, or raise ulimit -v",
+      static_cast<double>(bytes) / 1e6);
+}
+
 TableFactory::TableFactory(RegionAllocator& regions, const Transport& transport)
-    : regions_(regions), growing_(std::make_unique<GrowingRegionAllocator>()), transport_(transport) {}
+    : regions_(regions), transport_(transport) {}
 
 TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType type, bool location_caches,
                                       const std::vector<std::unique_ptr<TableShard>>& existing) const {
@@ -204,16 +209,22 @@ void TableFactory::check_memory(const TableOptions& options, const TableDefiniti
   }
 }
 
-void TableFactory::check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const {
-  constexpr std::uint64_t kSmallTable = MemoryBudget::kReserveBytes / 16;
-  const std::uint64_t needed = options.keys * sizeof(KeyWords::Word) + slot_bytes;
+void TableFactory::check_addresses(const std::string& name, std::uint64_t keys, double needed) const {
+  if (!addresses_are_limited()) return;
+  constexpr auto kReserve = static_cast<double>(MemoryBudget::kReserveBytes);
   const AvailableMemory available = available_addresses();
-  if (needed <= kSmallTable || needed + MemoryBudget::kReserveBytes <= available.bytes) return;
-  throw OutOfMemory(fmt::format(
-      "table '{}' needs addresses for {:.1f} MB on rank {}, to which all of its {} keys may move; "
-      "{:.1f} MB must be left to the program; {}",
-      options.name, static_cast<double>(needed) / 1e6, transport_.rank().value(), options.keys,
-      static_cast<double>(MemoryBudget::kReserveBytes) / 1e6, available.to_text()));
+  if (needed <= kReserve / 16 || needed + kReserve <= static_cast<double>(available.bytes)) return;
+  throw OutOfMemory(
+      fmt::format("table '{}' needs addresses for {:.1f} MB on rank {}, which may get up to {} of its keys; "
+                  "{:.1f} MB must be left to the program; {}",
+                  name, needed / 1e6, transport_.rank().value(), keys, kReserve / 1e6, available.to_text()));
+}
+
+std::optional<std::uint64_t> TableFactory::address_share(const TableOptions& options) {
+  constexpr std::size_t kTables = 8;
+  const bool is_bounded = options.memory_limit_bytes || (options.max_keys && !options.lengths);
+  if (!options.sparse || is_bounded || !addresses_are_limited()) return std::nullopt;
+  return std::min(available_memory_bytes(), available_addresses().bytes / kTables);
 }
 
 std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition definition,
@@ -227,7 +238,11 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
     all_units = 0;
     for (std::uint64_t key = 0; key < options.keys; ++key) all_units += plan.sizes.units(Key(key));
   }
-  if (!shared) check_addresses(options, all_units * plan.sizes.unit_bytes());
+  if (!shared) {
+    const std::uint64_t words = options.keys * sizeof(KeyWords::Word);
+    check_addresses(options.name, options.keys,
+                    static_cast<double>(words + all_units * plan.sizes.unit_bytes()));
+  }
   LabelledRegions regions(regions_, owner_label(definition));
   const auto make_store = [&] {
     return shared ? Store(shared->words(options.keys), shared->slots(),
@@ -246,17 +261,23 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
 
 std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
-  // If unused addresses count against a limit, the table takes them as it grows.
-  RegionAllocator& regions = addresses_are_limited() ? *growing_ : regions_;
-  MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes, unchecked_);
+  const std::optional<std::uint64_t> share = address_share(options);
+  std::string label = owner_label(definition);
+  if (share) label += fmt::format(" ({})", share_text(*share));
+  MemoryBudget budget(regions_, std::move(label), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t max_bytes =
-      options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();
+      options.memory_limit_bytes.value_or(share ? *share : available_memory_bytes());
   const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : plan.layout.slot_bytes();
   const std::uint64_t max_keys = options.max_keys.value_or(
       std::max<std::uint64_t>(1, max_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
   const std::uint64_t max_units =
       options.lengths ? std::max<std::uint64_t>(1, max_bytes / plan.sizes.unit_bytes()) : max_keys;
+  if (!share) {
+    check_addresses(options.name, max_keys,
+                    static_cast<double>(max_keys) * SparseWords::kBytesPerKey +
+                        static_cast<double>(max_units) * static_cast<double>(plan.sizes.unit_bytes()));
+  }
   OwnershipTable owners(definition.homes.own_keys(), definition.self_domain());
   const auto make_store = [&] {
     return Store(budget, KeyWords::sparse(budget, max_keys), std::move(plan.sizes), max_units, 0);

@@ -35,6 +35,12 @@ class TableFactory {
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
+  // The bytes that a sparse table without a limit of its own may take of limited addresses (ulimit -v), of
+  // which each reservation takes some away: an eighth of what is left. Nullopt for other tables.
+  static std::optional<std::uint64_t> address_share(const TableOptions& options);
+  // What users should know about this share.
+  static std::string share_text(std::uint64_t bytes);
+
   // Bytes of this rank for a table when it is made, for a sparse one with max_keys. Of memory that its domain
   // shares, this rank's part. Throws what plan and home_map throw, except OutOfMemory.
   struct Estimate {
@@ -76,12 +82,11 @@ class TableFactory {
   // The ranks of a host make their parts at the same time, so each may use its share of the available memory.
   void check_memory(const TableOptions& options, const TableDefinition& definition, std::uint64_t own_keys,
                     std::uint64_t slot_bytes, bool is_mapped) const;
-  // A table that is not shared reserves addresses for all keys, because all may move to this rank. If
-  // addresses are limited, the program needs some too.
-  void check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const;
+  // A table that is not shared reserves `needed` bytes of addresses, for all keys that may move to this rank.
+  // If addresses are limited, the program needs some too.
+  void check_addresses(const std::string& name, std::uint64_t keys, double needed) const;
 
   RegionAllocator& regions_;
-  std::unique_ptr<RegionAllocator> growing_;  // one for all tables: their regions must avoid each other
   const Transport& transport_;
   std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // for the budgets
 };

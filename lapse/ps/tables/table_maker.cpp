@@ -30,6 +30,8 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
                                              const std::vector<std::unique_ptr<TableShard>>& existing) {
   const auto make_proposal = [&] { return propose(options, type, location_caches, existing); };
   const TableId id(static_cast<std::uint32_t>(existing.size()));
+  if (const auto share = TableFactory::address_share(options); share && transport_.rank() == Rank(0))
+    logger_.warning("table '{}': {}", options.name, TableFactory::share_text(*share));
   if (domains_.each_rank_alone()) return build(id, make_proposal, {.domains = alone_});
   // Also for a sparse table: only a comparison shows that the other ranks propose a sparse table, too.
   Agreed agreed = agree(make_proposal);
@@ -58,7 +60,7 @@ TableMaker::Proposal TableMaker::propose(const TableOptions& options, ElementTyp
 
 TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_proposal) {
   std::optional<Proposal> proposal;
-  std::vector<Offer> offers = agreement_.exchange_long(kCall, [&] {
+  std::vector<Offer> offers = agreement_.exchange(kCall, [&] {
     const Proposal& own = proposal.emplace(make_proposal());
     return Offer{.spec = own.spec,
                  .free_bytes = transport_.shared_memory()->free_bytes(),
@@ -79,7 +81,7 @@ TableMaker::Placement TableMaker::allocate(const Agreed& agreed) {
   std::optional<std::string> obstacle = sharing_obstacle(agreed.offers, limits);
   if (!obstacle) {
     Allocation own = allocate_part(agreed.proposal, limits[agreed.proposal.homes.self().index()]);
-    const auto problems = agreement_.exchange_long(kCall, [&] {
+    const auto problems = agreement_.exchange(kCall, [&] {
       if (own.problem.empty() && own.part) own.problem = commit(*own.part, agreed.proposal.homes.self());
       return own.problem;
     });
@@ -101,7 +103,7 @@ std::unique_ptr<TableShard> TableMaker::build(TableId id, const std::function<Pr
                                               const Placement& placement) {
   std::unique_ptr<TableShard> table;
   try {
-    require_equal(agreement_.exchange_long(kCall, [&] {
+    require_equal(agreement_.exchange(kCall, [&] {
       Proposal proposal = make_proposal();
       if (&proposal.domains != &placement.domains) {
         // The domains are smaller than proposed, so the keys have other homes.

@@ -91,11 +91,14 @@ std::string AvailableMemory::to_text() const {
 }
 
 AvailableMemory available_memory(std::size_t sharers) {
+  return std::min(available_for_reserved_memory(sharers), available_addresses(), has_less);
+}
+
+AvailableMemory available_for_reserved_memory(std::size_t sharers) {
   constexpr std::size_t kDataField = 6;  // with the stack
-  return std::min(
-      {available_for_mapped_memory(sharers),
-       available_addresses(),
-       {left_by_limit(RLIMIT_DATA, kDataField), "the limit of the process's data (raise it: ulimit -d)"}},
+  return std::min<AvailableMemory>(
+      available_for_mapped_memory(sharers),
+      {left_by_limit(RLIMIT_DATA, kDataField), "the limit of the process's data (raise it: ulimit -d)"},
       has_less);
 }
 
@@ -115,14 +118,9 @@ std::size_t available_memory_bytes() {
   return available_memory().bytes;
 }
 
-std::size_t address_limit_bytes() {
-  rlimit limit{};
-  const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return is_limited ? limit.rlim_cur : kUnlimited;
-}
-
 bool addresses_are_limited() {
-  return address_limit_bytes() != kUnlimited;
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 }  // namespace lapse

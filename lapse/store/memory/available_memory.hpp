@@ -22,12 +22,11 @@ AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
 // Like available_memory, for memory that this process has already mapped, such as shared memory.
 AvailableMemory available_for_mapped_memory(std::size_t sharers);
+// Like available_memory, for private memory whose addresses the process has reserved.
+AvailableMemory available_for_reserved_memory(std::size_t sharers = 1);
 // The bytes that the process may still map.
 AvailableMemory available_addresses();
 
-// How much a process may map in total (ulimit -v), including existing mappings; the largest number if
-// unlimited.
-std::size_t address_limit_bytes();
 // Whether each mapping counts against a limit (ulimit -v), even if unused.
 bool addresses_are_limited();
 

@@ -39,7 +39,7 @@ class MemoryBudget::Account {
 
   void check_machine(std::uint64_t bytes) {
     unchecked_->bytes = 0;
-    const AvailableMemory available = available_memory();
+    const AvailableMemory available = available_for_reserved_memory();
     if (available.bytes < bytes + kReserveBytes) {
       throw OutOfMemory(fmt::format(
           "{} takes {} bytes and needs {} more: {} leaves only {} bytes, of which {} are kept free",

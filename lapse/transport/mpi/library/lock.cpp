@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
-#include <string_view>
+#include <cstdio>
 #include <thread>
 
 #include "lapse/core/error.hpp"
@@ -29,8 +27,7 @@ namespace {
 // The lock's address is stored in the text of an MPI error class. Error classes belong to one process, and
 // every copy of the library can list them; attribute keys cannot be listed, and symbols of one library may be
 // hidden from another.
-constexpr std::string_view kNotice = "lapse: lock of MPI calls, layout ";
-constexpr std::string_view kAddress = ", at ";
+constexpr char kNotice[] = "lapse: lock of MPI calls, layout %d, at %zx";
 constexpr int kMaxListedCodes = 1000;
 
 // Called when MPI_Finalize frees MPI_COMM_SELF, before anything else of MPI ends.
@@ -46,26 +43,18 @@ void stay_loaded() {
     static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
 
-template <class Number>
-Number number_at(std::string_view text, int base) {
-  Number number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return number;
-}
-
 // The lock that a notice announces; null for another text.
-MpiLock* announced_lock(std::string_view text) {
-  if (!text.starts_with(kNotice)) return nullptr;
-  const auto layout = number_at<int>(text.substr(kNotice.size()), 10);
+MpiLock* announced_lock(const char* text) {
+  int layout = 0;
+  std::size_t address = 0;
+  if (std::sscanf(text, kNotice, &layout, &address) < 1) return nullptr;
   if (layout != MpiLock::kLayout) {
     throw MpiStateError(
         fmt::format("this process contains two copies of the library of which the locks of MPI calls differ "
                     "(layouts {} and {}): expected copies of one version",
                     layout, MpiLock::kLayout));
   }
-  const std::size_t address = text.find(kAddress);
-  if (address == std::string_view::npos) return nullptr;
-  return reinterpret_cast<MpiLock*>(number_at<std::uintptr_t>(text.substr(address + kAddress.size()), 16));
+  return reinterpret_cast<MpiLock*>(address);
 }
 
 MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
@@ -78,8 +67,7 @@ MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) continue;
-    MpiLock* const lock = announced_lock({text.data(), static_cast<std::size_t>(length)});
-    if (lock != nullptr) return lock;
+    if (MpiLock* const lock = announced_lock(text.data())) return lock;
   }
   return nullptr;
 }
@@ -95,9 +83,9 @@ MpiLock* make_lock() LAPSE_REQUIRES(mpi_role) {
   stay_loaded();
   int code = 0;
   check_mpi(MPI_Add_error_class(&code), "MPI_Add_error_class");
-  const std::string notice =
-      fmt::format("{}{}{}{:x}", kNotice, MpiLock::kLayout, kAddress, reinterpret_cast<std::uintptr_t>(lock));
-  check_mpi(MPI_Add_error_string(code, notice.c_str()), "MPI_Add_error_string");
+  std::array<char, MPI_MAX_ERROR_STRING> notice{};
+  std::snprintf(notice.data(), notice.size(), kNotice, MpiLock::kLayout, reinterpret_cast<std::size_t>(lock));
+  check_mpi(MPI_Add_error_string(code, notice.data()), "MPI_Add_error_string");
   return lock;
 }
 

@@ -34,7 +34,7 @@ class JointTimer {
   }
 
  private:
-  // Waits for all workers, spinning, so that they go on at the same moment.
+  // Waits for all workers, spinning, so that they continue at the same moment.
   void meet() {
     constexpr int kPollsPerYield = 1000;
     const std::size_t round = rounds_.load(std::memory_order_acquire);

@@ -19,7 +19,7 @@ inline constexpr std::size_t kKeyBytes = sizeof(std::uint64_t);
 
 // Options of the environment, without the report at the start.
 Options quiet_options();
-// As quiet_options, with no memory shared between ranks, so that even the ranks of a host send messages.
+// Like quiet_options, with no memory shared between ranks, so that even the ranks of a host send messages.
 Options separate_options();
 
 // The ranks that share memory, as the option `domain` gives them: rank, host or a number of ranks. Where

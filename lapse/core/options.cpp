@@ -33,7 +33,7 @@ constexpr std::uint64_t kDayInSeconds = 86'400;
 // clang-format off
 constexpr std::array kOptions{
     option<&Options::domain>("domain",
-        "Which ranks share the memory of dense tables: all of a host, none, or groups of so many ranks of a host."),
+        "Which ranks share the memory of dense tables: all of a host, none, or groups of this many ranks of a host."),
     option<&Options::location_caches>("location_caches",
         "Remember where keys were found last and ask there first, before their home."),
     option<&Options::max_outstanding_operations>("max_outstanding_operations", "operations", 1, limits::kOperationsOfWorker,
@@ -57,7 +57,7 @@ constexpr std::array kOptions{
     option<&Options::eager_bytes>("eager_bytes", "bytes", 0, 1U << 24U,
         "Largest message that is sent without being announced first; 0: chosen from the limit of the MPI library."),
     option<&Options::checkpoint_files>("checkpoint_files",
-        "How many files a checkpoint has: one of each host, one of each rank, or so many in all."),
+        "How many files a checkpoint has: one of each host, one of each rank, or this many in all."),
     option<&Options::stall_report>("stall_report", "s", 0, kDayInSeconds,
         "A wait that takes longer than this is logged with what it waits for and the rank that keeps it waiting; 0: never."),
     option<&Options::log_level>("log_level",

@@ -118,7 +118,7 @@ class LAPSE_EXPORT ParameterServer {
   // Collective. Runs several groups of workers at the same time (groups.hpp): each has its own collective
   // calls, its own failure and its own numbers of workers. `groups`: as many on every rank, each with a
   // worker on some rank. Returns when all workers have returned, with how each group has ended. A worker that
-  // throws ends its group alone. Throws as run_workers.
+  // throws ends its group alone. Throws what run_workers throws.
   std::vector<GroupEnd> run_groups(std::span<const GroupPart> groups);
 
   // --- in place of run_workers; each rank chooses (docs/application-threads.md) ---

@@ -24,11 +24,11 @@ TEST_CASE("A stalled wait is reported by a worker that helps with the requests o
     server.run_workers(2, [&](Worker& worker) {
       const std::vector<std::int64_t> one{1};
       if (worker.index() == 1) {
-        const std::string text = standard_error.read_until("has not come: it runs code of the application");
+        const std::string text = standard_error.read_until("has not arrived: it runs code of the application");
         expect(text.find("worker 0 on rank 0 has waited for 1 s for the other workers at a barrier") !=
                    std::string::npos,
                "who waits for what in: " + text);
-        expect(text.find("worker 1 on rank 0 has not come") != std::string::npos, "for whom in: " + text);
+        expect(text.find("worker 1 on rank 0 has not arrived") != std::string::npos, "for whom in: " + text);
         worker.push(reported, Key(0), one);
       } else if (worker.rank() != Rank(0)) {
         // The requests that keep rank 0 busy until then.

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
         [&](const Job& job) {
           wait(job, Wait::pull,
                {"pull of key 8 of table 'copied': its home, rank 2, does not answer",
-                "; rank 0 asked rank 2 for a copy 1.", " s ago, which has not come"});
+                "; rank 0 asked rank 2 for a copy 1.", " s ago, which has not arrived"});
         }},
        {"relocation",
         [&](const Job& job) {

@@ -179,7 +179,7 @@ void call(const Job& job, bool stopped) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(
       job.rank.value() == 0,
-      {"rank 0 has waited for 1 s in run_workers, run_here or start_progress; has not come:",
+      {"rank 0 has waited for 1 s in run_workers, run_here or start_progress; has not arrived:",
        process_of(job, 1), stopped ? ": stopped" : ": runs"},
       [&] { kill(job.processes[1], stopped ? SIGCONT : SIGUSR1); });
   if (job.rank.value() == 1) stopped ? stop_here() : idle_here();
@@ -193,7 +193,7 @@ void barrier(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0,
                          {" on rank 0 has waited for 1 s for the other workers at a barrier",
-                          "worker 3 on rank 1 has not come: it runs code of the application"},
+                          "worker 3 on rank 1 has not arrived: it runs code of the application"},
                          [&] { kill(job.processes[1], SIGUSR1); });
   server.run_workers(2, [](Worker& worker) {
     worker.barrier();
@@ -234,7 +234,7 @@ void detached(const Job& job) {
   const auto table = server.create_table<float>({.name = "attached", .keys = 8});
   StallObserver observer(job.rank.value() == 0,
                          {"worker 0 on rank 0 has waited for 1 s for the other workers at a barrier",
-                          "worker 1 on rank 1 has not come: no thread of the application is attached"},
+                          "worker 1 on rank 1 has not arrived: no thread of the application is attached"},
                          [&] { kill(job.processes[1], SIGUSR1); });
   server.start_progress(1);
   if (job.rank.value() == 1) {

@@ -41,7 +41,7 @@ TEST_CASE("all_gather returns the bytes of every rank, of any length, in rank or
   transport.close();
 }
 
-TEST_CASE("A long all_gather reports the ranks that have not come, and close finds no notice in flight") {
+TEST_CASE("A long all_gather reports the ranks that have not arrived, and close finds no notice in flight") {
   class Watch final : public GatherWatch {
    public:
     explicit Watch(Rank last) : last_(last) {}

@@ -229,7 +229,7 @@ TEST_CASE("A rank that does not answer in time is silent, and what it answers la
   CHECK_FALSE(ranks.rank(0).failure().raised());
 }
 
-TEST_CASE("An inquiry finds the workers that have not come to a collective call, on every rank") {
+TEST_CASE("An inquiry finds the workers that have not arrived to a collective call, on every rank") {
   InquiringRanks ranks;
   for (std::size_t rank = 0; rank < 3; ++rank) ranks.worker(rank).count_collective_call();
   ranks.worker(2, 1).count_collective_call();

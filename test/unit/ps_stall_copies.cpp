@@ -137,7 +137,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   begin(OperationKind::pull, value);
   contains(text(),
            "pull of key 3 of table 'table': its home, rank 0, does not answer, so its owner is not "
-           "known; rank 1 asked rank 0 for a copy 0.0 s ago, which has not come");
+           "known; rank 1 asked rank 0 for a copy 0.0 s ago, which has not arrived");
   ranks.deliver_all();
   REQUIRE(worker.open() == 0);
   REQUIRE(ranks.role(1, kKey) == Role::replica);

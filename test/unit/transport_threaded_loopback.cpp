@@ -101,7 +101,7 @@ TEST_CASE("all_gather returns what each rank brought, again and again") {
   }));
 }
 
-TEST_CASE("A long all_gather reports the ranks that have not come") {
+TEST_CASE("A long all_gather reports the ranks that have not arrived") {
   class Watch final : public GatherWatch {
    public:
     explicit Watch(std::atomic<bool>& right) : right_(right) {}

@@ -17,7 +17,7 @@ class KeyWants {
 
   // Whether the domain wants the key and has not been refused a replica.
   static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
-  // Leaves a key that the domain wants where it is, because there is no memory for a replica.
+  // Leaves a key that the domain wants where it is, because a replica cannot be allocated.
   static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
   // Returns what to do about an absent key that the domain begins to want.

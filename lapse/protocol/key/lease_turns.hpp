@@ -1,4 +1,4 @@
-// Collects the queued lease requests whose turn has come.
+// Collects the queued lease requests whose turn has arrived.
 #pragma once
 
 #include <functional>

@@ -70,7 +70,7 @@ class Leases final : public ProtocolModule {
   static void finish(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
 
   // For a key that this rank serves: true if the key is now leased to `asker`. Otherwise `asker` is queued
-  // or, if there is no memory for the key, has its turn at the end of the engine's turn.
+  // or, if the key cannot be allocated, has its turn at the end of the engine's turn.
   bool acquire(TableShard& table, Key key, const LeaseAsker& asker) LAPSE_REQUIRES(progress_role);
   void release_key(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // Sends a record to another rank of the domain, with value and optimizer state if `content` is given.

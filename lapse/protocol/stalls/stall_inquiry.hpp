@@ -106,7 +106,7 @@ class StallInquiry final : public ProtocolModule {
       LAPSE_REQUIRES(progress_role);
   void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
   // A worker that asks is not idle; if it asks no more, the answers are not needed. Nor are they once the
-  // awaited end of the phase has come.
+  // awaited end of the phase is reached.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:

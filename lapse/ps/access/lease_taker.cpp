@@ -73,7 +73,7 @@ void LeaseTaker::request() {
     } catch (const UserCodeFailed&) {
       // The request below asks for the key again and gets the answer.
     } catch (const OutOfMemory&) {
-      // As above.
+      // Likewise.
     }
   }
   localizes_.clear();

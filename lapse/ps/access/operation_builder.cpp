@@ -38,7 +38,7 @@ void OperationBuilder::begin(OperationState& operation) {
   const std::size_t items = std::min(keys_, kFirstItems);
   operation.items.reserve(items);
   if (request_.operation.kind == OperationKind::localize) return;
-  // Until its owner is looked up.
+  // An item may be held until the lookup of its owner has ended.
   operation.holdable = table_.exposed_owners() && keys_ <= kMaxLookups;
   // If other ranks serve keys of the domain, they may change a route between two items.
   using Repeats = UnansweredTable::Repeats;

@@ -16,7 +16,7 @@ bool is_collective(StallSubject subject) {
   return subject == StallSubject::workers || subject == StallSubject::sync_barrier;
 }
 
-// A report must not end the wait that it reports: without memory for it, logs nothing.
+// A report must not end the wait that it reports: if memory for it cannot be allocated, logs nothing.
 template <class MakeText>
 void warn(Logger& logger, MakeText&& make_text) noexcept {
   try {

@@ -104,7 +104,7 @@ std::string copy_of(const AwaitedKey& key) {
   const double copy_seconds = key.here->copy_milliseconds / 1000.0;
   switch (key.here->role) {
     case Role::awaiting:
-      return fmt::format("; rank {} asked {} for a copy {:.1f} s ago, which has not come", rank, owner,
+      return fmt::format("; rank {} asked {} for a copy {:.1f} s ago, which has not arrived", rank, owner,
                          copy_seconds);
     case Role::closing:
       return fmt::format("; rank {} gave its copy back to {} {:.1f} s ago, which has not acknowledged it",
@@ -129,13 +129,13 @@ std::string copy_of(const AwaitedKey& key) {
 std::string_view unsynced_text(Unsynced what) {
   switch (what) {
     case Unsynced::announcement:
-      return "copies that it has asked for have not come";
+      return "copies that it has asked for have not arrived";
     case Unsynced::change:
       return "changes of its copies are not acknowledged";
     case Unsynced::end:
       return "copies that it has given back are not acknowledged";
     case Unsynced::upgrade:
-      return "keys that it has asked for, and has copies of, have not come";
+      return "keys that it has asked for, and has copies of, have not arrived";
     case Unsynced::arrival:
       return "keys are on their way to it, or are leased there";
     case Unsynced::leased_main:
@@ -161,7 +161,7 @@ void add_unsynced(std::string& text, std::span<const UnsyncedRank> ranks) {
     const auto what = static_cast<Unsynced>(record.what);
     fmt::format_to(to, "\n  rank {} is not synced: ", rank.rank.value());
     if (what == Unsynced::sync) {
-      fmt::format_to(to, "rank {} has not answered, or its refreshes have not come", record.peer);
+      fmt::format_to(to, "rank {} has not answered, or its refreshes have not arrived", record.peer);
       continue;
     }
     if (what == Unsynced::credit) {
@@ -221,7 +221,7 @@ void add_absent(std::string& text, const StallQuestion& answers) {
   const std::size_t named = std::min(kNamed, answers.absent.size());
   const auto to = std::back_inserter(text);
   for (const AbsentWorker& worker : std::span(answers.absent).first(named)) {
-    fmt::format_to(to, "\n  worker {} on rank {} has not come: {}", worker.worker, worker.rank.value(),
+    fmt::format_to(to, "\n  worker {} on rank {} has not arrived: {}", worker.worker, worker.rank.value(),
                    activity_name(worker.activity));
   }
   if (const std::uint64_t further = answers.absent.size() - named + answers.further_absent)

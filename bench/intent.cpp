@@ -27,7 +27,7 @@
 //   relocations       none   of keys, per 1,000 keys pulled and pushed
 //   copies            none   that were sent, per 1,000 keys pulled and pushed
 //   round             none   clocks that a worker advances between two rounds of its rank
-//   staleness         none   versions by which copies were behind when they were renewed, mean
+//   staleness         none   mean number of versions that replicas had missed at a refresh
 //
 // All metrics except rate, cpu and local include the warm-up.
 #include "bench/intent_cases.hpp"

@@ -34,7 +34,7 @@ double localize_all(Worker& worker, const RelocationCase& what, const Table<floa
 RelocationTurns::Keys RelocationTurns::prepare(const RelocationCase& what) {
   const std::uint64_t count = bench_.size(what.keys, what.batch * std::max<std::size_t>(5, what.in_flight));
   const bool three = what.ranks == 3;
-  // Of three ranks, rank 2 is the home of the last third.
+  // With three ranks, rank 2 is the home of the last third.
   Keys keys{server_.create_table<float>({.name = what.name,
                                          .keys = three ? 3 * count : count,
                                          .length = what.length,

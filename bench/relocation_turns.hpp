@@ -39,14 +39,14 @@ class RelocationTurns {
 
   const Options& options() const { return server_.options(); }
 
-  // Collective. Makes the case's table. Homes are spread over two ranks; with three ranks all homes are at
-  // rank 2.
+  // Collective. Creates the case's table. Homes are spread over two ranks; with three ranks, rank 2 is the
+  // home of all keys.
   Keys prepare(const RelocationCase& what);
-  // Collective. Makes one run and returns the keys that arrived per second while a rank localized.
+  // Collective. Runs once, and returns the keys that arrived per second while a rank localized.
   double rate(const RelocationCase& what, const Keys& keys);
-  // Collective, after the last run.
+  // Collective. Called after the last run.
   void finish(const Keys& keys);
-  // Collective. Throws UsageError when the counted relocations are not those that the runs have made.
+  // Collective. Throws UsageError if the counted relocations differ from those of the runs.
   void close();
 
  private:
@@ -58,8 +58,8 @@ class RelocationTurns {
   std::uint64_t expected_ = 0;
 };
 
-// Collective over two ranks. The baseline of a run: moves rows by hand, in the same batches and turns.
-// Returns the keys that arrived per second while a rank took them.
+// Collective over two ranks. The baseline of a run: hand-written code that moves rows in the same batches and
+// turns. Returns the keys that arrived per second while a rank took them.
 double moved_rate(PlainMove& plain, const RelocationCase& what, const RelocationTurns::Keys& keys);
 
 }  // namespace lapse::bench

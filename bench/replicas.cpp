@@ -1,6 +1,5 @@
-// What copies of keys cost: to bring them up to date, to write to them, and to have them. 10,000 keys of 25
-// floats at rank 0; every other rank holds copies of them all (technique full_replication); no memory is
-// shared.
+// The cost of replicas: refreshing, writing, and memory. Rank 0 owns 10,000 keys of 25 floats; every other
+// rank has replicas of all of them (technique full_replication); ranks share no memory.
 //
 //   case                       ranks  metric   baseline
 //   refresh N holders         2, 3, 4 latency  by hand: packed, sent to each holder, copied into its array
@@ -15,18 +14,17 @@
 //   memory of a wanted key       2    memory   none
 //   memory of an announced key   2    memory   none
 //
-// Refresh: rank 0 has pushed each key once, and nothing was sent; the time from there until a sync_barrier
-// has ended, per key. Delta: every holder has pushed each key once. N holders: 1 holder, 2 holders, and 3.
-// By hand the time ends with MPI_Barrier. 20 runs.
+// Refresh: rank 0 has pushed each key once, and nothing was sent; the time until the end of a sync_barrier,
+// per key. Delta: every holder has pushed each key once. N holders: 1 holder, 2 holders, and 3. By hand, the
+// time ends with MPI_Barrier. 20 runs.
 //
-// Local: 100,000 random keys in a run, while no round is due; ns per key. What is to be sent is sent between
-// runs.
+// Local: 100,000 random keys in a run, while no round is due; ns per key. Changes are sent between runs.
 //
-// Memory: growth of the resident memory of a rank, in bytes; memory that was freed before does not grow it,
-// so run such a case alone. A copy: of 1 million keys of 16 floats half are copied to either of 2 ranks; per
-// copy, but for its two values (the copy, and the base that shows what has changed), with all that holder and
-// owner note about it. A wanted key: a key that is here and wanted by an intent. An announced key: 100 keys
-// in an intent that is not yet acted on.
+// Memory: growth of a rank's resident memory, in bytes. Reused freed memory does not grow it, so run such a
+// case alone. A copy: of 1 million keys of 16 floats, each of 2 ranks has replicas of half; bytes per
+// replica, without its two values (the replica, and the base that shows changes), including all records at
+// holder and owner. A wanted key: a local key wanted by an intent. An announced key: 100 keys in an intent
+// not yet acted on.
 #include "bench/replicas_access.hpp"
 #include "bench/replicas_memory.hpp"
 #include "bench/replicas_sync.hpp"

@@ -48,7 +48,7 @@ double access(Worker& worker, const Table<float>& table, std::span<const Key> ke
   return seconds_between(begin, Clock::now());
 }
 
-// Collective. Nanoseconds for each key, at rank 0.
+// Collective. Returns the nanoseconds per key at rank 0.
 double access_all(CopiedTable& copied, const Table<float>& table, std::span<const Key> keys,
                   const CopyAccess& what) {
   double seconds = 0;

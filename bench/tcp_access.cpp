@@ -26,7 +26,7 @@ struct TcpCase {
   std::size_t batch;          // keys in a call
   std::size_t calls;          // in a run
   std::size_t in_flight = 1;  // calls; 1: each is waited for
-  bool by_hand = false;       // the baseline reads rows too, rather than only sending messages of that size
+  bool by_hand = false;       // the baseline also reads rows, instead of only sending messages of that size
 };
 
 const std::vector<TcpCase> kCases = {
@@ -80,7 +80,7 @@ class TcpAccess {
     const std::size_t calls = bench_.size(what.calls, 4 * what.in_flight);
     const std::vector<Key> keys = random_keys(kKeys, kKeys, calls * what.batch, 0);
     const bool rate = what.in_flight > 1 || what.by_hand;
-    // The case's figure from the seconds of a run.
+    // Computes the case's figure from the seconds of a run.
     const auto figure = [&](double seconds) {
       return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
     };
@@ -127,7 +127,8 @@ class TcpAccess {
     return seconds_between(begin, Clock::now());
   }
 
-  // Collective. Returns the seconds of rank 0 for messages with the payload of the calls, as many in flight.
+  // Collective. Returns the seconds of rank 0 for messages with the payload of the calls, with as many in
+  // flight.
   double plain(const TcpCase& what, std::size_t calls) const {
     const MessagePair messages = what.push ? MessagePair{what.batch * (kKeyBytes + kValueBytes), kKeyBytes}
                                            : MessagePair{what.batch * kKeyBytes, what.batch * kValueBytes};

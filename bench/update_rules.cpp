@@ -1,5 +1,5 @@
-// Adagrad in the server against Adagrad in the application: 10,000 keys of 25 floats, random keys, each call
-// waited for; 20 runs of 100,000 keys (remote, one key at a time: 20,000).
+// Compares Adagrad in the server with Adagrad in the application: 10,000 keys of 25 floats, random keys,
+// waiting for each call; 20 runs of 100,000 keys (remote, one key at a time: 20,000).
 //
 //   case                                   ranks  metric    baseline
 //   adagrad push                             1    latency   pull and push of value and accumulator
@@ -10,8 +10,8 @@
 //   remote adagrad push batch 100 messages   2    messages  the same
 //
 // A push carries a gradient. The baseline is a program for a server without update rules: a table of length
-// 50 holds values and accumulators; the gradient becomes the changes of both, which a push adds. Unlike the
-// server, it loses a step when two workers push to a key at the same time. Latency is per key, messages are
+// 50 holds values and accumulators; the program computes the changes of both, and a push adds them. Unlike
+// the server, it loses a step if two workers push to a key at the same time. Latency is per key; messages are
 // those of both ranks per call. Remote: the other rank is home and owner of the keys and waits in a barrier,
 // where it helps.
 #include <mpi.h>
@@ -49,14 +49,14 @@ const std::vector<RuleCase> kCases = {
     {.name = "remote adagrad push batch 100", .ranks = 2, .batch = 100, .keys = 100'000},
 };
 
-// What one run took.
+// The cost of one run.
 struct Cost {
   double seconds = 0;
   double messages = 0;  // of both ranks
 };
 
-// The program that one would write for a server that can only add: value and accumulator of a key are one
-// row. The arithmetic is that of the server's rule.
+// A program for a server that can only add: value and accumulator of a key are one row. The arithmetic is
+// that of the server's rule.
 class AdagradByHand {
  public:
   AdagradByHand(const Table<float>& table, std::size_t batch)
@@ -169,10 +169,10 @@ class UpdateRules {
 
  private:
   std::uint64_t keys_of_table() const { return kKeys * static_cast<std::uint64_t>(bench_.ranks()); }
-  // The first accessed key; the home of the accessed keys is the last rank.
+  // The first accessed key. The last rank is the home of the accessed keys.
   std::uint64_t first_key() const { return keys_of_table() - kKeys; }
 
-  // The rows of the table by hand start as those of the table with the rule do.
+  // The rows of the baseline's table start like those of the table with the rule.
   void set_accumulators() {
     std::vector<float> row(2 * kLength);
     std::fill(row.begin() + kLength, row.end(), static_cast<float>(kAdagrad.initial_accumulator));

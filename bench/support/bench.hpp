@@ -24,10 +24,10 @@ struct Settings {
   std::int32_t workers = 0;        // of each rank; 0: the benchmark's default
   std::size_t megabytes = 0;       // of data, in benchmarks with this option; 0: their default
   std::string folder;              // for files, in benchmarks that write files; empty: one in /tmp
-  bool smoke = false;              // tiny sizes: shows that everything works; the figures mean nothing
+  bool smoke = false;              // tiny sizes, to test that everything works; figures are meaningless
 };
 
-// One object on each rank, used by its main thread. Results are kept by rank 0.
+// One object on each rank, used by its main thread. Rank 0 keeps the results.
 class Bench {
  public:
   explicit Bench(Settings settings);
@@ -40,32 +40,32 @@ class Bench {
   // For the baselines: a communicator of all ranks that no server uses.
   MPI_Comm plain() const { return plain_; }
 
-  // Whether the case was asked for; equal on every rank.
+  // Whether the case was requested; equal on every rank.
   bool selected(std::string_view name) const;
   std::size_t runs(std::size_t usual) const;
-  // Of each rank, in benchmarks that leave it open.
+  // Workers of each rank, in benchmarks with this option.
   std::size_t workers(std::size_t usual = 1) const {
     return settings_.workers > 0 ? static_cast<std::size_t>(settings_.workers) : usual;
   }
-  // Of data, in benchmarks that leave it open.
+  // Megabytes of data, in benchmarks with this option.
   std::size_t megabytes(std::size_t usual, std::size_t tiny) const {
     return settings_.megabytes != 0 ? settings_.megabytes : size(usual, tiny);
   }
-  // Where a benchmark may make folders of its own.
+  // A folder in which a benchmark may create folders.
   std::string folder() const { return settings_.folder.empty() ? "/tmp" : settings_.folder; }
-  // Whether baselines are to be run.
+  // Whether to run baselines.
   bool baselines() const { return settings_.baselines; }
   // The size of a workload: `usual`, or `tiny` in a smoke test.
   std::size_t size(std::size_t usual, std::size_t tiny) const { return settings_.smoke ? tiny : usual; }
 
-  // Runs value() and baseline() in turn, once to warm up and then `usual_runs` times, and adds the result.
-  // Collective where the functions are; only what rank 0 measures counts.
+  // Runs value() and baseline() in turn, once for warm-up and then `usual_runs` times, and adds the result.
+  // Collective if the functions are; only rank 0's measurements count.
   void measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
                std::string_view baseline_name, const std::function<double()>& baseline);
-  // Prints the result and keeps it; on other ranks than 0 nothing happens.
+  // On rank 0, prints the result and keeps it.
   void add(const Case& what, std::string_view baseline_name, const Series& series);
 
-  // Keeps a file of measurements for write(): beside Settings::out, with `extension` in place of its own.
+  // Keeps a file of measurements for write(): named like Settings::out, with `extension` instead of its own.
   void add_file(std::string_view extension, std::string text);
 
   // Writes the results to Settings::out and the other files. Throws FileError.

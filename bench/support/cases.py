@@ -61,8 +61,8 @@ INTENT_METRICS = {"rate": True, "cpu": False, "local": False, "local operations"
 SAMPLING_SCHEMES = ("naive", "naive distinct", "prelocalised", "pool", "local", "local distinct", "local with data")
 SAMPLING_METRICS = {"latency": True, "local": False, "distance": False, "distance of all": False}
 
-# Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with
-# several numbers of ranks, each with a baseline. A dictionary: its metrics, once each.
+# Benchmark -> its cases; True: with a baseline. A number: the case has this many results, by several metrics
+# or with several numbers of ranks, each with a baseline. A dictionary: its metrics, once each.
 CASES = {
     "access": {**with_baseline(
         "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",

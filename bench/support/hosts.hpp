@@ -5,7 +5,7 @@
 
 namespace lapse::bench {
 
-// Collective. True when no two ranks of the communicator share memory.
+// Collective. Whether no two ranks of the communicator share memory.
 inline bool on_different_hosts(MPI_Comm communicator) {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

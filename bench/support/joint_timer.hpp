@@ -1,4 +1,4 @@
-// Wall time of a piece of work that the workers of one rank do together.
+// Wall time of work that the workers of one rank do together.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class JointTimer {
   }
 
  private:
-  // Waits for all workers, spinning, so that they continue at the same moment.
+  // Spins until all workers are here, so that they continue at the same time.
   void meet() {
     constexpr int kPollsPerYield = 1000;
     const std::size_t round = rounds_.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// Plain MPI programs that carry what an operation of the server carries.
+// Plain MPI programs with the same payload as operations of the server.
 #pragma once
 
 #include <mpi.h>
@@ -7,15 +7,15 @@
 
 namespace lapse::bench {
 
-// What an operation on some keys must carry at least: 8 bytes for each key, its value, and for a push or a
-// localize an answer of 8 bytes for the whole message.
+// The least payload of an operation: 8 bytes for each key, its value, and for a push or a localize an answer
+// of 8 bytes for the whole message.
 struct MessagePair {
   std::size_t request_bytes;
   std::size_t answer_bytes;
 };
 
-// Collective. Rank 0 sends a request to rank 1 and waits for the answer, `rounds` times; returns the seconds
-// that this took on rank 0, 0 on other ranks.
+// Collective. Rank 0 sends a request to rank 1 and waits for the answer, `rounds` times. Returns the seconds
+// on rank 0, and 0 on other ranks.
 double ping_pong(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
 
 // Collective. The same with all requests in flight at once.

@@ -34,7 +34,7 @@ Result summarize(const Case& what, std::string_view baseline_name, const Series&
 }
 
 std::string to_json(const Result& result) {
-  // Names are constants of the benchmarks: no character in them needs an escape.
+  // Names are constants of the benchmarks and need no escapes.
   std::string text = fmt::format(
       R"({{"case": "{}", "metric": "{}", "value": {:.6g}, "unit": "{}", "ranks": {}, "workers": {}, )"
       R"("domain": "{}", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g}, "best": {:.6g})",

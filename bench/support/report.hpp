@@ -1,4 +1,4 @@
-// What a benchmark found, and its output as JSON.
+// Results of a benchmark, and their output as JSON.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace lapse::bench {
 
-// What is measured: one line of the table in a benchmark's first comment.
+// A measured case: one line of the table in a benchmark's first comment.
 struct Case {
   std::string name;
   std::string metric;  // "latency", "rate", ...
   std::string unit;    // "ns", "keys/s", ...
   std::int32_t ranks = 1;
-  std::int32_t workers = 1;  // of all ranks that work on the case
-  std::string domain = {};   // as domain_of returns it; empty: that of the environment
+  std::int32_t workers = 1;  // of all ranks, in the case
+  std::string domain = {};   // see domain_of; empty: that of the environment
 };
 
-// Measurements of a case, one per run; each baseline was taken right after the value with the same index.
-// Empty baselines: there is no plain program to compare with.
+// Measurements of a case, one per run; each baseline is measured right after the value with the same index.
+// Empty baselines: no plain program to compare with.
 struct Series {
   std::vector<double> values;
   std::vector<double> baselines;
@@ -29,7 +29,7 @@ struct Series {
 // A case with the medians over its runs.
 struct Result {
   Case what;
-  std::string baseline_name;  // what the plain program does; empty: there is none
+  std::string baseline_name;  // what the plain program does; empty: none
   std::size_t runs = 0;
   double value = 0;
   double lower_quartile = 0;  // of the values
@@ -39,7 +39,7 @@ struct Result {
   std::optional<double> ratio;  // value / baseline
 };
 
-// The element that `share` (0 to 1) of the others are not above; 0.5: the median. `values` is not empty.
+// The quantile for `share` (0 to 1); 0.5: the median. Requires non-empty `values`.
 double quantile(std::vector<double> values, double share);
 
 Result summarize(const Case& what, std::string_view baseline_name, const Series& series);

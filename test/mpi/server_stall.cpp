@@ -24,7 +24,8 @@ TEST_CASE("A stalled wait is reported by a worker that helps with the requests o
     server.run_workers(2, [&](Worker& worker) {
       const std::vector<std::int64_t> one{1};
       if (worker.index() == 1) {
-        const std::string text = standard_error.read_until("has not arrived: it runs code of the application");
+        const std::string text =
+            standard_error.read_until("has not arrived: it runs code of the application");
         expect(text.find("worker 0 on rank 0 has waited for 1 s for the other workers at a barrier") !=
                    std::string::npos,
                "who waits for what in: " + text);

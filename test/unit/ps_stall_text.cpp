@@ -127,17 +127,19 @@ TEST_CASE("A report at a barrier names the workers that have not arrived, and wh
                                        .waited = seconds(60),
                                        .what = "the other workers at a barrier",
                                        .answers = &answers});
-  CHECK(text ==
-        fmt::format(
-            "worker 0 on rank 0 has waited for 60 s for the other workers at a barrier\n"
-            "  worker 1 on rank 0 has not arrived: it runs code of the application, and has not made this call\n"
-            "  worker 5 on rank 1 has not arrived: it waits for answers to a pull, a push or another operation "
-            "of its "
-            "own\n"
-            "  worker 6 on rank 1 has not arrived: it has returned from its function\n"
-            "  worker 7 on rank 1 has not arrived: no thread of the application is attached in its place\n"
-            "  and 4 further workers{}",
-            kPage));
+  CHECK(
+      text ==
+      fmt::format(
+          "worker 0 on rank 0 has waited for 60 s for the other workers at a barrier\n"
+          "  worker 1 on rank 0 has not arrived: it runs code of the application, and has not made this "
+          "call\n"
+          "  worker 5 on rank 1 has not arrived: it waits for answers to a pull, a push or another operation "
+          "of its "
+          "own\n"
+          "  worker 6 on rank 1 has not arrived: it has returned from its function\n"
+          "  worker 7 on rank 1 has not arrived: no thread of the application is attached in its place\n"
+          "  and 4 further workers{}",
+          kPage));
   answers.absent.assign(100, {Rank(0), 1, WorkerActivity::application});
   CHECK(text_of(answers).find("\n  and 96 further workers") != std::string::npos);
 }
@@ -152,15 +154,17 @@ TEST_CASE("A report without answers blames the engine of its own rank") {
 TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that are missing or halted") {
   const std::vector<SeenRank> ranks{{"rank 1, process 11 on a", ProcessState::stopped, false}};
   CHECK(call_stall_text(Rank(0), seconds(2), "create_table", ranks) ==
-        fmt::format("rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a{}{}",
-                    kStopped, kPage));
-  const std::vector<SeenRank> running{{"rank 1, process 11 on a", ProcessState::runs, false}};
-  CHECK(call_stall_text(Rank(0), seconds(2), "create_table", running) ==
         fmt::format(
-            "rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a: runs, and "
-            "has not made this call: it computes or waits before it, or has taken another way through the "
-            "program{}",
-            kPage));
+            "rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a{}{}",
+            kStopped, kPage));
+  const std::vector<SeenRank> running{{"rank 1, process 11 on a", ProcessState::runs, false}};
+  CHECK(
+      call_stall_text(Rank(0), seconds(2), "create_table", running) ==
+      fmt::format(
+          "rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a: runs, and "
+          "has not made this call: it computes or waits before it, or has taken another way through the "
+          "program{}",
+          kPage));
   CHECK(
       latch_stall_text(Rank(0), seconds(2), Key(5), "t", ranks) ==
       fmt::format("a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; not running:\n"

@@ -108,8 +108,8 @@ class WorkerCore {
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
-  // Sets usable[i] to whether keys[i] can be read in memory without a message, as far as that shows without the
-  // latches that other threads may hold. At most kMaxUsableAtOnce keys.
+  // Sets usable[i] to whether keys[i] can be read in memory without a message, as far as that shows without
+  // the latches that other threads may hold. At most kMaxUsableAtOnce keys.
   static constexpr std::size_t kMaxUsableAtOnce = Store::kMaxAtOnce;
   LAPSE_EXPORT_INNER void find_usable(const TableHandle& table, std::span<const Key> keys,
                                       std::span<bool> usable);

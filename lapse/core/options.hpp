@@ -82,7 +82,7 @@ struct LAPSE_EXPORT Options {
   // The defaults, changed by the file that LAPSE_OPTIONS_FILE names and by the environment variables
   // LAPSE_<NAME IN CAPITALS>, which are stronger.
   // Throws ConfigurationError for what is wrong in the file, for a variable LAPSE_* whose name is nearly an
-  // option's, naming the nearest ones, and for a value that set or validate refuses. Other variables are
+  // option's, naming the nearest one, and for a value that set or validate refuses. Other variables are
   // listed in ignored_variables, except those of an installation, such as LAPSE_ROOT and LAPSE_DIR.
   // It throws on this rank alone: a server that is made without options reads them itself, for all ranks.
   static Options from_environment();

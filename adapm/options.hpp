@@ -58,7 +58,4 @@ struct LAPSE_EXPORT Options {
 // All options of the manager with their values, and all errors in the sources and the environment.
 LAPSE_EXPORT lapse::OptionStates option_states(const lapse::OptionSources& sources);
 
-// The text of docs/adaptive-management-options.md.
-LAPSE_EXPORT std::string options_document();
-
 }  // namespace adapm

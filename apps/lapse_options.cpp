@@ -11,7 +11,7 @@
 #include "adapm/options.hpp"
 #include "apps/common/manager_settings.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "lapse/core/version.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lapse/core/byte_order_mark.hpp"
-#include "lapse/core/options/nearest_names.hpp"
+#include "lapse/core/options/nearest_name.hpp"
 
 namespace lapse::apps {
 

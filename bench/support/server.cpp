@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/io/loading/shuffle.hpp"
 #include "lapse/io/matrices/zipf_distribution.hpp"
@@ -36,8 +36,9 @@ std::string domain_of(const Options& options) {
 }
 
 bool has_option(std::string_view name) {
-  return std::ranges::any_of(option_table(),
-                             [&](const OptionDescription& option) { return option.name == name; });
+  return std::ranges::any_of(option_states(OptionSources({})).options, [&](const OptionState& option) {
+    return option.name == "lapse." + std::string(name);
+  });
 }
 
 std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_t count,

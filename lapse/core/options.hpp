@@ -80,7 +80,7 @@ struct LAPSE_EXPORT Options {
 
   // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names and then by environment variables
   // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, for a variable LAPSE_*
-  // whose name is nearly an option's (with the nearest names), and for a value that set or validate refuses.
+  // whose name is nearly an option's (with the nearest name), and for a value that set or validate refuses.
   // Lists other variables in ignored_variables, except those of an installation, such as LAPSE_ROOT and
   // LAPSE_DIR. Throws on this rank only: a server created without options reads them itself, for all ranks.
   static Options from_environment();

@@ -5,7 +5,7 @@
 
 #include "adapm/options.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_input.hpp"
 #include "test/fuzz/fuzz_lines.hpp"

@@ -10,9 +10,9 @@ _UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 _SLEEP = re.compile(r"\b(?:sleep_" + r"for|sleep_" + r"until|u" + r"sleep|nano" + r"sleep)\b")
 # Functions that write to standard output or standard error. snprintf and similar ones do not.
 _OUTPUT = re.compile(r"\b(?:stdout|stderr|STD(?:OUT|ERR)_FILENO|cout|cerr|clog|v?f?printf|puts|putchar|perror|psignal)\b")
-# The logger, and programs that write a document.
-_OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/options/document_main.hpp")
-# Polls state that other processes change without ringing.
+# The logger.
+_OUTPUT_ALLOWED = ("lapse/core/log.cpp",)
+# Polls what other processes change without a ring.
 _MAY_SLEEP = "lapse/core/process/sleep_between_polls.hpp"
 # Makes a thread: std::thread(f), std::thread{f}, std::thread name(f), emplace_back of a vector of threads.
 _THREAD = re.compile(r"\bstd::j?thread\b(?:\s+\w+)?\s*[({]\s*[^\s)}]|\bthreads?_(?:\.emplace_back)?\(\s*[\[&]|pthread_create\(")

@@ -4,10 +4,3 @@ lapse_test(test_adapm
     adapm_permanent_wants.cpp adapm_sample_pool.cpp adapm_sampling.cpp adapm_techniques.cpp adapm_traced_keys.cpp
   THREADED adapm_intent_queue.cpp adapm_intent_rounds.cpp adapm_manager_threads.cpp adapm_sampling_threads.cpp
   DEPENDS lapse::adapm)
-
-if(NOT LAPSE_SANITIZER STREQUAL "thread")
-  lapse_add_test(adapm_options_document
-    COMMAND adapm_options_doc --check "${PROJECT_SOURCE_DIR}/docs/adaptive-management-options.md"
-    LABELS unit TIMEOUT 10)
-  add_dependencies(tests_without_mpi adapm_options_doc)
-endif()

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/environment_variable.hpp"
 

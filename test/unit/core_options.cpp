@@ -1,8 +1,7 @@
 // The table of options: reading, printing, ranges, the environment.
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -30,15 +29,22 @@ class EnvironmentVariable {
   const char* name_;
 };
 
+std::vector<lapse::OptionState> all_options() {
+  return lapse::option_states(lapse::OptionSources({})).options;
+}
+
 }  // namespace
 
 TEST_CASE("every option prints what it reads") {
   const Options defaults;
-  for (const lapse::OptionDescription& description : lapse::option_table()) {
+  for (const lapse::OptionState& option : all_options()) {
     Options options;
-    options.set(description.name, defaults.get(description.name));
+    const std::string name = option.name.substr(std::string("lapse.").size());
+    options.set(name, defaults.get(name));
     CHECK(options == defaults);
-    CHECK_FALSE(description.meaning.empty());
+    CHECK(option.default_value == defaults.get(name));
+    CHECK_FALSE(option.meaning.empty());
+    CHECK_FALSE(option.values.empty());
   }
   CHECK(defaults == Options::from_environment());
 }
@@ -90,7 +96,7 @@ TEST_CASE("unknown names are refused with the nearest known ones") {
   Options options;
   CHECK_THROWS_AS(options.set("eager_byte", "1"), ConfigurationError);
   CHECK_THROWS_WITH(options.set("eager_byte", "1"),
-                    Contains("no option 'eager_byte'") && Contains("eager_bytes"));
+                    Contains("no option 'eager_byte'") && Contains("did you mean 'eager_bytes'"));
   CHECK_THROWS_AS(options.get("helpin"), ConfigurationError);
 }
 
@@ -123,11 +129,9 @@ TEST_CASE("the environment sets options") {
 
 TEST_CASE("an empty variable of the environment counts as unset") {
   const Options defaults;
-  for (const lapse::OptionDescription& description : lapse::option_table()) {
-    std::string name = "LAPSE_" + std::string(description.name);
-    for (char& c : name) c = static_cast<char>(std::toupper(c));
-    CAPTURE(name);
-    const EnvironmentVariable empty(name.c_str(), "");
+  for (const lapse::OptionState& option : all_options()) {
+    CAPTURE(option.variable);
+    const EnvironmentVariable empty(option.variable.c_str(), "");
     CHECK(Options::from_environment() == defaults);
   }
   const EnvironmentVariable misspelled("LAPSE_DOMAINS", "");
@@ -198,17 +202,19 @@ TEST_CASE("the list of all options marks those that are not the default") {
   const std::string text = options.to_text();
   CHECK_THAT(text, Contains("eager_buffers = 128 buffers (default 64)\n"));
   CHECK_THAT(text, Contains("location_caches = on\n"));
-  CHECK(std::count(text.begin(), text.end(), '\n') ==
-        static_cast<std::ptrdiff_t>(lapse::option_table().size()));
+  CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(all_options().size()));
 }
 
-TEST_CASE("the document has a line for every option") {
-  const std::string document = lapse::options_document();
-  for (const lapse::OptionDescription& description : lapse::option_table()) {
-    std::string variable = "LAPSE_" + std::string(description.name);
-    std::ranges::transform(variable, variable.begin(), [](unsigned char c) { return std::toupper(c); });
-    CHECK_THAT(document, Contains("| `" + std::string(description.name) + "` | `" + variable + "` |"));
-  }
+TEST_CASE("the states of options have their names, units and values") {
+  const auto options = all_options();
+  const auto spin = std::ranges::find(options, "lapse.progress_spin", &lapse::OptionState::name);
+  REQUIRE(spin != options.end());
+  CHECK(spin->variable == "LAPSE_PROGRESS_SPIN");
+  CHECK(spin->unit == "us");
+  CHECK(spin->values == "0 to 60000000");
+  CHECK(std::ranges::count(options, "on, off", &lapse::OptionState::values) == 4);
+  CHECK(std::ranges::count(options, "auto, on, off", &lapse::OptionState::values) == 1);
+  CHECK(std::ranges::count(options, "host, rank, or a number of files", &lapse::OptionState::values) == 1);
 }
 
 TEST_CASE("the option domain is a word or a number of ranks") {

@@ -2,115 +2,159 @@
 
 #include <unistd.h>
 
-#include <array>
+#include <cctype>
 
-#include "lapse/core/options/nearest_names.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/options/nearest_name.hpp"
 
 namespace lapse {
 
 namespace {
 
+// The names, after the prefix, by which module files and package managers describe an installation.
 constexpr std::array<std::string_view, 16> kInstallationNames{
-    "BASE",         "BIN", "DIR",     "DOC", "HOME", "INC",    "INCLUDE", "INCLUDE_DIR",
-    "INSTALL_ROOT", "LIB", "LIB_DIR", "MAN", "PATH", "PREFIX", "ROOT",    "VERSION"};
+    "base",         "bin", "dir",     "doc", "home", "inc",    "include", "include_dir",
+    "install_root", "lib", "lib_dir", "man", "path", "prefix", "root",    "version"};
 
-std::string upper_case(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return text;
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+// "lapse." of "LAPSE_".
+std::string prefix_of_names(std::string_view prefix_of_variables) {
+  return lower_case(prefix_of_variables.substr(0, prefix_of_variables.size() - 1)) + ".";
+}
+
+void assign(const Option& option, std::string_view value) {
+  if (option.parse(value)) return;
+  throw ConfigurationError(fmt::format("option {} cannot be '{}': expected {}{}{}{}", option.name, value,
+                                       option.kind, option.values, option.unit.empty() ? "" : " in ",
+                                       option.unit));
 }
 
 }  // namespace
 
-std::span<const std::string_view> OptionNames::installation_names() {
-  return kInstallationNames;
+std::vector<std::string_view> OptionSet::names() const {
+  std::vector<std::string_view> names;
+  for (const Option& option : options_) names.push_back(option.name);
+  return names;
 }
 
-std::string OptionNames::variable(std::string_view name) const {
-  return std::string(prefix_) + upper_case(name);
+std::string OptionSet::variable(std::string_view name) const {
+  std::string variable(prefix_);
+  for (const unsigned char c : name) variable += static_cast<char>(std::toupper(c));
+  return variable;
 }
 
-std::string OptionNames::full_name(std::string_view name) const {
-  std::string prefix;
-  for (const char c : prefix_)
-    prefix += c == '_' ? '.' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return prefix + std::string(name);
+std::size_t OptionSet::position(std::string_view name) const {
+  const auto found = std::ranges::find(options_, name, &Option::name);
+  if (found == options_.end())
+    throw ConfigurationError(fmt::format("there is no option '{}'{}", name, did_you_mean(name, names())));
+  return static_cast<std::size_t>(found - options_.begin());
 }
 
-std::size_t OptionNames::position(std::string_view name) const {
-  const auto found = std::ranges::find(names_, name);
-  if (found == names_.end())
-    throw ConfigurationError(fmt::format("there is no option '{}'{}", name, did_you_mean(name, names_)));
-  return static_cast<std::size_t>(found - names_.begin());
-}
-
-void OptionNames::handle_unknown(std::string_view variable, std::vector<std::string>& ignored,
-                                 const Refuse& refuse) const {
-  const std::string name = upper_case(variable.substr(prefix_.size()));
-  if (std::ranges::find(kInstallationNames, name) != kInstallationNames.end()) return;
-  if (variable == OptionsFile::kVariable) return;
+void OptionSet::handle_unknown(std::string_view variable, std::vector<std::string>& ignored,
+                               const Refuse& refuse) const {
   // Compares without the prefix, which would make every short name a near one.
-  std::vector<std::string> upper;
-  upper.reserve(names_.size());
-  for (const std::string_view known : names_) upper.push_back(upper_case(known));
-  const std::vector<std::string_view> names(upper.begin(), upper.end());
-  std::vector<std::string> meant;
-  for (const std::string_view near : nearest_names(name, names)) {
-    if (is_misspelled(name, std::span(&near, 1))) meant.push_back(fmt::format("{}{}", prefix_, near));
-  }
-  if (meant.empty()) {
+  const std::string name = lower_case(variable.substr(prefix_.size()));
+  if (std::ranges::count(kInstallationNames, name) > 0 || variable == OptionsFile::kVariable) return;
+  const std::string_view near = nearest_name(name, names(), 3);
+  if (near.empty()) {
     ignored.emplace_back(variable);
     return;
   }
   refuse(fmt::format("the environment variable {} belongs to no option (did you mean '{}'?)", variable,
-                     fmt::join(meant, "' or '")));
+                     this->variable(near)));
 }
 
-void OptionNames::read_environment(std::vector<Setting>& settings, std::vector<std::string>& ignored,
-                                   const Refuse& refuse) const {
+std::vector<std::string> OptionSet::read(const OptionSources& sources, std::vector<std::string>& ignored,
+                                         const Refuse& refuse) const {
+  std::vector<std::string> origins(options_.size(), "default");
+  const auto apply = [&](std::string_view name, std::string_view value, const std::string& place,
+                         const std::string& origin) {
+    try {
+      const std::size_t i = position(name);
+      assign(options_[i], value);
+      origins[i] = origin;
+    } catch (const ConfigurationError& error) {
+      refuse(fmt::format("{}: {}", place, error.what()));
+    }
+  };
+  const auto apply_all = [&](const std::vector<OptionSetting>& settings) {
+    const std::string prefix = prefix_of_names(prefix_);
+    for (const auto& [name, value, place] : settings)
+      if (name.starts_with(prefix)) apply(std::string_view(name).substr(prefix.size()), value, place, place);
+  };
+  apply_all(sources.file);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view assignment(*entry);
     if (!assignment.starts_with(prefix_)) continue;
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals + 1 == assignment.size()) continue;  // empty: as if unset
-    const std::string_view name = assignment.substr(0, equals);
-    const auto found =
-        std::ranges::find_if(names_, [&](std::string_view option) { return variable(option) == name; });
-    if (found == names_.end()) {
-      handle_unknown(name, ignored, refuse);
-      continue;
-    }
-    settings.push_back({.position = static_cast<std::size_t>(found - names_.begin()),
-                        .value = std::string(assignment.substr(equals + 1)),
-                        .place = fmt::format("environment variable {}", name),
-                        .origin = "environment"});
-  }
-}
-
-void OptionNames::read(const std::vector<OptionSetting>& given, std::vector<Setting>& settings,
-                       const Refuse& refuse) const {
-  const std::string prefix = full_name("");
-  for (const OptionSetting& setting : given) {
-    if (!setting.name.starts_with(prefix)) continue;
-    try {
-      settings.push_back({.position = position(std::string_view(setting.name).substr(prefix.size())),
-                          .value = setting.value,
-                          .place = setting.place,
-                          .origin = setting.place});
-    } catch (const ConfigurationError& error) {
-      refuse(fmt::format("{}: {}", setting.place, error.what()));
+    const std::string_view given = assignment.substr(0, equals);
+    const auto option = std::ranges::find(options_, given, [&](const auto& o) { return variable(o.name); });
+    if (option == options_.end()) {
+      handle_unknown(given, ignored, refuse);
+    } else {
+      apply(option->name, assignment.substr(equals + 1), fmt::format("environment variable {}", given),
+            "environment");
     }
   }
+  apply_all(sources.assignments);
+  return origins;
 }
 
-std::vector<OptionNames::Setting> OptionNames::read(const OptionSources& sources,
-                                                    std::vector<std::string>& ignored,
-                                                    const Refuse& refuse) const {
-  std::vector<Setting> settings;
-  read(sources.file, settings, refuse);
-  read_environment(settings, ignored, refuse);
-  read(sources.assignments, settings, refuse);
-  return settings;
+void OptionSet::read(const OptionSources& sources, std::vector<std::string>& ignored) const {
+  read(sources, ignored, [](const std::string& problem) { throw ConfigurationError(problem); });
+}
+
+OptionStates OptionSet::read_states(const OptionSources& sources) const {
+  OptionStates states;
+  for (const Option& option : options_) {
+    states.options.push_back({.name = prefix_of_names(prefix_).append(option.name),
+                              .variable = variable(option.name),
+                              .value = {},
+                              .default_value = option.print(),
+                              .unit = std::string(option.unit),
+                              .values = option.values,
+                              .meaning = std::string(option.meaning),
+                              .origin = {}});
+  }
+  std::vector<std::string> ignored;
+  const auto origins =
+      read(sources, ignored, [&](const std::string& problem) { states.problems.push_back(problem); });
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    states.options[i].value = options_[i].print();
+    states.options[i].origin = origins[i];
+  }
+  return states;
+}
+
+void OptionSet::set(std::string_view name, std::string_view value) const {
+  assign(options_[position(name)], value);
+}
+
+std::string OptionSet::get(std::string_view name) const {
+  return options_[position(name)].print();
+}
+
+void OptionSet::validate() const {
+  // A value that cannot be printed and parsed again is outside its range.
+  for (const Option& option : options_) assign(option, option.print());
+}
+
+std::string OptionSet::to_text(const OptionSet& defaults) const {
+  std::string text;
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const Option& option = options_[i];
+    const std::string value = option.print();
+    const std::string default_value = defaults.options_[i].print();
+    text += fmt::format("{} = {}{}{}", option.name, value, option.unit.empty() ? "" : " ", option.unit);
+    text += value == default_value ? "\n" : fmt::format(" (default {})\n", default_value);
+  }
+  return text;
 }
 
 }  // namespace lapse

@@ -1,6 +1,6 @@
 #include "lapse/ps/server/environment_warnings.hpp"
 
-#include "lapse/core/options/option_table.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "lapse/core/process/topology.hpp"
 
 namespace lapse {

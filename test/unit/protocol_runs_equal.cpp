@@ -1,5 +1,6 @@
 // What many keys do in runs equals what they do one after the other.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -91,7 +92,10 @@ void settle(ReplicatingRanks& ranks) {
 }
 
 Step draw(RandomEngine& random, std::vector<std::uint8_t>& wanted) {
-  Step step{.kind = static_cast<Step::Kind>(random.below(6)), .rank = random.below(kRanks), .keys = {}};
+  using Kind = Step::Kind;
+  constexpr std::array kKinds{Kind::localize, Kind::want, Kind::want,  Kind::want,   Kind::want,
+                              Kind::unwant,   Kind::push, Kind::lease, Kind::release};
+  Step step{.kind = kKinds[random.below(kKinds.size())], .rank = random.below(kRanks), .keys = {}};
   // Some keys at once and in order, as runs have them, or a few anywhere.
   const std::uint64_t count = random.below(2) == 0 ? 1 + random.below(kKeys) : 1 + random.below(20);
   const std::uint64_t first = random.below(kKeys);

@@ -266,7 +266,7 @@ TEST_CASE("Inquiries that are damaged are refused") {
   };
   CHECK_THROWS_AS(send(FrameKind::key_inquiry, 8, 0), ProtocolError);
   CHECK_THROWS_AS(send(FrameKind::key_inquiry, 16, 9), ProtocolError);  // no such key
-  CHECK_THROWS_AS(send(FrameKind::worker_inquiry, 16, 0), ProtocolError);
+  CHECK_THROWS_AS(send(FrameKind::worker_inquiry, 8, 0), ProtocolError);
   ranks.submit(0, OperationKind::pull);
   ranks.ask(0);
   CHECK_THROWS_AS(send(FrameKind::worker_inquiry_answer, 96, 0, Rank(2)), ProtocolError);  // not asked

@@ -126,7 +126,10 @@ TEST_CASE("An operation that is answered while numbers begin anew gives its numb
   std::thread engine([&] {
     while (!ended) {
       OperationState* const operation = called.exchange(nullptr);
-      if (operation == nullptr) continue;
+      if (operation == nullptr) {
+        std::this_thread::yield();
+        continue;
+      }
       lapse::progress_role.assert_held();
       const auto& joins = operation->joins;
       wrong += static_cast<int>(std::ranges::count(joins, operation, &OperationState::Join::operation));

@@ -265,7 +265,7 @@ std::string stall_text(const WorkerStall& stall) {
 
 std::string call_stall_text(Rank rank, StallDuration waited, std::string_view call,
                             std::span<const SeenRank> missing) {
-  std::string text = fmt::format("rank {} has waited for {} s in {}; {} not come:", rank.value(),
+  std::string text = fmt::format("rank {} has waited for {} s in {}; {} not arrived:", rank.value(),
                                  seconds(waited), call, missing.size() == 1 ? "has" : "have");
   add_ranks(
       text, missing,

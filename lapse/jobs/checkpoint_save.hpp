@@ -66,8 +66,8 @@ class CheckpointSave {
 
   // Bytes of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
-  // Writes this rank's part: to the local folder, if there is one, and then to the folder of all ranks. If that
-  // fails, part() throws.
+  // Writes this rank's part: to the local folder, if there is one, and then to the folder of all ranks. If
+  // that fails, part() throws.
   void write(const Place& place);
   // The same in a thread.
   void write_in_background(const Place& place);

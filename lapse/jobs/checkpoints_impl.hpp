@@ -117,8 +117,8 @@ class Checkpoints::Impl {
   void join_cleaner() {
     if (cleaner_.joinable()) cleaner_.join();
   }
-  // Before parts are written to the local folder: removes useless files. Throws CheckpointError if it has parts
-  // of another run.
+  // Before parts are written to the local folder: removes useless files. Throws CheckpointError if it has
+  // parts of another run.
   void prepare_local_folder(std::uint64_t run) const;
   // After a load: records which checkpoints belong to an abandoned branch, or could not be loaded.
   void note_branch(const LoadRequest& request, const SavedAt& loaded);

@@ -12,8 +12,8 @@
 
 namespace lapse {
 
-// The folder of one host: parts of checkpoints that the folder of all ranks does not have yet. A rank writes a
-// file with its part, and then a manifest of this part, so that no rank waits for another. The parts of all
+// The folder of one host: parts of checkpoints that the folder of all ranks does not have yet. A rank writes
+// a file with its part, and then a manifest of this part, so that no rank waits for another. The parts of all
 // ranks together are the checkpoint. All parts are of one run, by the number of its folder of all ranks.
 //
 // Thread safety: like CheckpointFolder.
@@ -73,8 +73,8 @@ struct LocalCheckpoint {
   bool healthy() const { return manifest().not_finite() == 0; }
 };
 
-// Returns the checkpoints (of `step`, if given) whose parts are all listed, newest first. Appends the others to
-// `problems`. `listings`: by rank.
+// Returns the checkpoints (of `step`, if given) whose parts are all listed, newest first. Appends the others
+// to `problems`. `listings`: by rank.
 std::vector<LocalCheckpoint> complete_checkpoints(const std::vector<LocalCheckpoints::Listing>& listings,
                                                   std::optional<std::uint64_t> step,
                                                   std::vector<std::string>& problems);

@@ -14,8 +14,8 @@ namespace lapse {
 // digits, which stays when the folder is moved. Used by one thread.
 class FolderLock {
  public:
-  // Takes the lock. If the folder has no number, gives it a new one. Throws CheckpointError with reason locked
-  // if another object, of this or another process, holds the lock.
+  // Takes the lock. If the folder has no number, gives it a new one. Throws CheckpointError with reason
+  // locked if another object, of this or another process, holds the lock.
   explicit FolderLock(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -1,9 +1,9 @@
 #include "apps/common/existing_checkpoints.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/jobs/checkpoint_agreement.hpp"
 #include "lapse/jobs/local_checkpoints.hpp"
 
@@ -15,11 +15,10 @@ namespace {
 struct SeenCheckpoints {
   bool in_folder = false;
   bool in_local = false;
-  std::vector<std::string> others;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& in_folder& in_local& others;
+    archive& in_folder& in_local;
   }
 };
 
@@ -31,17 +30,12 @@ ExistingCheckpoints existing_checkpoints(ParameterServer& server, const Checkpoi
     SeenCheckpoints seen;
     if (server.rank() == Rank(0)) seen.in_folder = !CheckpointFolder(options.folder).steps().empty();
     if (options.local_folder.empty()) return seen;
-    const LocalCheckpoints local(options.local_folder);
-    const auto listing = local.list(CheckpointFolder(options.folder).run());
-    local.refuse_others(listing, options.folder);
+    const auto listing = LocalCheckpoints(options.local_folder)
+                             .list(folder_number(options.folder).value_or(0), options.folder);
     seen.in_local = !listing.manifests.empty() || !listing.problems.empty();
-    seen.others = listing.others;
     return seen;
   });
   ExistingCheckpoints existing;
-  std::set<std::string> others;
-  for (const SeenCheckpoints& seen : all) others.insert(seen.others.begin(), seen.others.end());
-  existing.others.assign(others.begin(), others.end());
   if (std::ranges::any_of(all, &SeenCheckpoints::in_local)) existing.folder = options.local_folder;
   if (all[0].in_folder) existing.folder = options.folder;
   return existing;

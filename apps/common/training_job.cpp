@@ -74,8 +74,6 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   }
   if (existing_.folder.empty() && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
-    if (options_.resume)
-      for (const std::string& text : existing_.others) warn(text);
     return std::nullopt;
   }
   std::vector<std::uint64_t> failed;
@@ -122,7 +120,6 @@ SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::ui
     tried = loaded.step;
     require_content(loaded);
   }
-  // If the newest one's values in a local folder are damaged, load an older one.
   LoadedCheckpoint loaded = checkpoints_.load(request);
   const Json global = require_content(loaded);
   if (loaded.not_finite != 0)

@@ -37,6 +37,11 @@ std::string_view reason_name(CheckpointError::Reason reason) {
   return "unknown";
 }
 
+bool may_be_whole(const CheckpointError& error) {
+  return error.reason() == CheckpointError::Reason::not_readable ||
+         error.reason() == CheckpointError::Reason::newer_version;
+}
+
 CheckpointError system_error(CheckpointError::Reason otherwise, std::string_view file,
                              std::string_view action, int number) {
   CheckpointError::Reason reason = otherwise;

@@ -18,7 +18,6 @@
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
-#include "lapse/checkpoint/folder_lock.hpp"
 
 namespace lapse {
 
@@ -184,16 +183,12 @@ std::vector<std::uint64_t> CheckpointFolder::steps() const {
   return found;
 }
 
-std::string CheckpointFolder::manifest_text(std::uint64_t step) const {
-  const ReadableFile file(file_path(step, std::string(Manifest::kFile)));
-  std::string text(file.bytes(), '\0');
-  file.read(0, std::as_writable_bytes(std::span(text)));
-  return text;
-}
-
-Manifest CheckpointFolder::manifest(std::uint64_t step) const {
-  const std::string file = file_path(step, std::string(Manifest::kFile));
-  Manifest manifest = Manifest::from_text(manifest_text(step), file);
+Manifest CheckpointFolder::manifest(std::uint64_t step, const std::string& name) const {
+  const std::string file = file_path(step, name);
+  const ReadableFile in(file);
+  std::string text(in.bytes(), '\0');
+  in.read(0, std::as_writable_bytes(std::span(text)));
+  Manifest manifest = Manifest::from_text(text, file);
   if (manifest.step != step) {
     throw CheckpointError(Reason::foreign, file,
                           fmt::format("is the manifest of step {}, expected {}", manifest.step, step));
@@ -222,16 +217,6 @@ SavedAt CheckpointFolder::latest() const {
   for (const Saved& one : saved())
     if (!one.problem) latest = one.at;
   return latest;
-}
-
-std::uint64_t CheckpointFolder::run() const {
-  if (const auto number = folder_number(path_)) return *number;
-  std::error_code error;
-  const auto bytes = fs::file_size(path_ + "/lock", error);
-  if (error || bytes == 0) return 0;
-  for (const Saved& one : saved())
-    if (!one.problem && one.at == latest()) return manifest(one.at.step).run;
-  return 0;
 }
 
 std::uint64_t CheckpointFolder::next_order(std::uint64_t last) {
@@ -316,10 +301,7 @@ CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const s
       }
       result.manifest = std::move(manifest);
     } catch (const CheckpointError& error) {
-      // It may be whole: the disk cannot be read now, or the program is older than the checkpoint.
-      const bool may_be_whole =
-          error.reason() == Reason::not_readable || error.reason() == Reason::newer_version;
-      if (may_be_whole) throw;
+      if (may_be_whole(error)) throw;
       result.problems.emplace_back(error.what());
     }
   }

@@ -61,14 +61,10 @@ class CheckpointFolder {
     bool healthy = true;                          // all numbers are finite, as far as is known
   };
   std::vector<Saved> saved() const;
-  // Throws with reason missing if the step has none.
-  Manifest manifest(std::uint64_t step) const;
-  std::string manifest_text(std::uint64_t step) const;
+  // Throws with reason missing if the step has none. `name`: the name of the manifest.
+  Manifest manifest(std::uint64_t step, const std::string& name = std::string(Manifest::kFile)) const;
   // Returns when the newest was saved, by the readable manifests; zeros if there are none.
   SavedAt latest() const;
-  // Returns the number of the folder. If the file `lock` is damaged and has none, returns that of the newest
-  // checkpoint; without the file, 0.
-  std::uint64_t run() const;
   // Returns Manifest::order of a checkpoint that is saved now, after one of order `last`.
   static std::uint64_t next_order(std::uint64_t last);
   // Throws if a file in the manifest is missing or too short.

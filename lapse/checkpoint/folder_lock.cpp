@@ -35,8 +35,7 @@ std::optional<std::uint64_t> number_in(int descriptor) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder, std::uint64_t number)
-    : folder_(folder), file_(folder + "/lock"), number_(number) {
+FolderLock::FolderLock(const std::string& folder) : folder_(folder), file_(folder + "/lock") {
   take();
 }
 

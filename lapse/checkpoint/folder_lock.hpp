@@ -14,9 +14,9 @@ namespace lapse {
 // digits, which stays when the folder is moved. Used by one thread.
 class FolderLock {
  public:
-  // Takes the lock. If the folder has no number, gives it `number`, or a new one if that is 0. Throws
-  // CheckpointError with reason locked if another object, of this or another process, holds the lock.
-  explicit FolderLock(const std::string& folder, std::uint64_t number = 0);
+  // Takes the lock. If the folder has no number, gives it a new one. Throws CheckpointError with reason
+  // locked if another object, of this or another process, holds the lock.
+  explicit FolderLock(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

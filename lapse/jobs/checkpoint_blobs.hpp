@@ -1,6 +1,7 @@
 // Reads the blobs that the application has added to a checkpoint.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct CheckpointBlobs {
 CheckpointBlobs read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
 
 // Collective. The rank that has listed a part reads its blobs from the local folder `folder`, and sends them
-// to the others in pieces, however large they are. Throws CheckpointError on every rank.
+// to the others in pieces, however large they are. `ranks`: their number. Throws CheckpointError on every
+// rank.
 CheckpointBlobs gather_blobs(CheckpointAgreement& agreement, const LocalCheckpoint& checkpoint,
-                             const CheckpointFolder& folder, Rank rank);
+                             const CheckpointFolder& folder, Rank rank, std::int32_t ranks);
 
 }  // namespace lapse

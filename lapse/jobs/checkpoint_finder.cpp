@@ -31,7 +31,6 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
     found.problems = std::move(newest.problems);
   }
   found.saved_at = manifest.saved_at();
-  found.checkpoint = manifest.checkpoint;
   found.healthy = manifest.not_finite() == 0;
   found.manifest = manifest.to_text();
   return found;

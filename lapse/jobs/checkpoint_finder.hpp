@@ -14,14 +14,13 @@ namespace lapse {
 struct FoundCheckpoint {
   std::uint64_t call = 0;  // a random id, unique with high probability
   SavedAt saved_at;
-  std::uint64_t checkpoint = 0;       // its number
   bool healthy = true;                // all its numbers are finite, as far as is known
   std::string manifest;               // empty: none was found
   std::vector<std::string> problems;  // of newer ones that were skipped
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& call& saved_at& checkpoint& healthy& manifest& problems;
+    archive& call& saved_at& healthy& manifest& problems;
   }
 };
 

@@ -62,12 +62,18 @@ void CheckpointSave::attempt(void (CheckpointSave::*f)()) {
 
 void CheckpointSave::write(const Place& place) {
   place_ = place;
-  write_at_place();
+  attempt(&CheckpointSave::set_names);
+  attempt(request_.local ? &CheckpointSave::write_local : &CheckpointSave::write_directly);
+  staged_well_ = failure_ == nullptr;
+  rows_.clear();
+  end_staging();
+  if (request_.local) attempt(&CheckpointSave::copy_from_local);
+  done_.store(true, std::memory_order_release);
 }
 
-void CheckpointSave::write_at_place() {
-  stage(place_);
-  flush();
+void CheckpointSave::end_staging() {
+  staged_.store(true, std::memory_order_release);
+  staged_.notify_all();
 }
 
 void CheckpointSave::set_names() {
@@ -75,38 +81,15 @@ void CheckpointSave::set_names() {
   for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
 }
 
-void CheckpointSave::stage(const Place& place) {
-  place_ = place;
-  attempt(&CheckpointSave::set_names);
-  attempt(request_.local ? &CheckpointSave::write_local : &CheckpointSave::write_directly);
-  staged_well_ = failure_ == nullptr;
-  rows_.clear();
-  staged_.store(true, std::memory_order_release);
-}
-
-void CheckpointSave::flush() {
-  if (request_.local) attempt(&CheckpointSave::copy_from_local);
-  done_.store(true, std::memory_order_release);
-}
-
 void CheckpointSave::write_in_background(const Place& place) {
-  place_ = place;
-  begin_thread(&CheckpointSave::write_at_place);
-}
-
-void CheckpointSave::flush_in_background() {
-  begin_thread(&CheckpointSave::flush);
-}
-
-void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
-    thread_ = start_library_thread("lapse-save", [this, f] {
+    thread_ = start_library_thread("lapse-save", [this, place] {
       const TimedRegion region("lapse checkpoint write");
-      (this->*f)();
+      write(place);
     });
   } catch (...) {
     failure_ = std::current_exception();
-    staged_.store(true, std::memory_order_release);
+    end_staging();
     done_.store(true, std::memory_order_release);
   }
 }
@@ -201,8 +184,12 @@ void CheckpointSave::discard() const noexcept {
   if (!name_.empty()) request_.folder.discard(request_.step, {name_});
 }
 
-void CheckpointSave::discard_local() const noexcept {
-  if (request_.local) request_.local->discard(request_.step, request_.checkpoint, request_.rank);
+void CheckpointSave::keep_or_discard_local(bool staged_everywhere) const noexcept {
+  if (!staged_everywhere) {
+    request_.local->discard(request_.checkpoint, request_.rank);
+  } else if (request_.first_of_host) {
+    request_.local->keep_only(request_.checkpoint);
+  }
 }
 
 void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept {
@@ -306,12 +293,7 @@ std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noe
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
-  if (request_.local && request_.first_of_host) {
-    // Parts of another run stay marked until they are gone: otherwise, if this job is killed here, the next
-    // job would refuse the folder.
-    request_.local->remove_others(request_.checkpoint);
-    request_.local->mark_copied(request_.checkpoint);
-  }
+  if (request_.local && request_.first_of_host) request_.local->clear();
   if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }
 

@@ -64,39 +64,36 @@ class CheckpointSave {
   CheckpointSave(const CheckpointSave&) = delete;
   CheckpointSave& operator=(const CheckpointSave&) = delete;
 
-  std::uint64_t step() const { return request_.step; }
-  std::uint64_t order() const { return request_.order; }
   // Bytes of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
-  // Writes this rank's part. If that fails, part() throws.
+  // Writes this rank's part: to the local folder, if there is one, and then to the folder of all ranks. If
+  // that fails, part() throws.
   void write(const Place& place);
-  // The same in two steps: to the local folder, and from there in a thread.
-  void stage(const Place& place);
-  void flush_in_background();
-  void throw_failure() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
   // The same in a thread.
   void write_in_background(const Place& place);
   bool staged() const { return staged_.load(std::memory_order_acquire); }
+  // Waits until this rank's part is written where it is written first. Returns false if that failed.
+  bool wait_until_staged() const {
+    staged_.wait(false, std::memory_order_acquire);
+    return staged_well_;
+  }
   bool done() const { return done_.load(std::memory_order_acquire); }
 
   // Waits for the thread and returns what was written. Throws CheckpointError.
   SavedPart part();
   // After part(): removes what this rank has written to the folder of all ranks.
   void discard() const noexcept;
-  // After part(), or after stage: returns true if this rank's part is complete where it was written first.
-  bool is_staged_well() const { return staged_well_; }
-  // Removes what this rank has written to the local folder.
-  void discard_local() const noexcept;
+  // After part(), with a local folder: keeps there this checkpoint alone, if all ranks have written it there;
+  // otherwise removes this rank's part.
+  void keep_or_discard_local(bool staged_everywhere) const noexcept;
   // Rank 0, after a failed commit: removes what all ranks have written, unless the checkpoint appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
   // Rank 0, after all ranks: makes the checkpoint appear, and surplus ones disappear. Returns warnings: of
   // numbers that are not finite, of surplus checkpoints that were not whole, and of what cannot be removed.
   // Throws CheckpointError.
   std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
-  // After commit, any thread: removes the files of surplus checkpoints, and other local ones. Large files
-  // take long.
+  // After commit, any thread: removes the files of surplus checkpoints, and everything from the local
+  // folder. Large files take long.
   void remove_left_overs() const noexcept;
 
  private:
@@ -104,11 +101,9 @@ class CheckpointSave {
   // The application's bytes, in the order in which they are written.
   std::vector<std::span<const std::byte>> blobs() const;
   bool has_bytes() const;
-  void flush();
   // Makes a step and stores its failure; does nothing after a failure.
   void attempt(void (CheckpointSave::*f)());
-  void begin_thread(void (CheckpointSave::*f)());
-  void write_at_place();
+  void end_staging();
   void set_names();
   ShardHeader header(std::size_t table) const;
   // Returns true if the checkpoint of another step can be read, judging by its manifest and file sizes.

@@ -84,15 +84,13 @@ void Checkpoints::Impl::lock() {
       renew(*lock, folder);
     } else {
       make_folder(folder);
-      lock = std::make_unique<FolderLock>(folder, folder == folder_.path() ? folder_.run() : 0);
+      lock = std::make_unique<FolderLock>(folder);
     }
     if (!lock->warning().empty()) log().warning("{}", lock->warning());
     return true;
   };
-  if (is_first_rank() && take(lock_, folder_.path())) {
-    committed_order_ = folder_.latest().order;
-    last_order_ = std::max(last_order_, committed_order_);
-  }
+  if (is_first_rank() && take(lock_, folder_.path()))
+    last_order_ = std::max(last_order_, folder_.latest().order);
   if (local() && host_.index == 0) take(local_lock_, settings_.local_folder);
 }
 
@@ -104,7 +102,6 @@ void Checkpoints::Impl::renew(FolderLock& lock, const std::string& folder) {
                     : "was removed while the job ran: it is made anew, without the checkpoints that it had");
   make_folder(folder);
   lock.renew();
-  local_is_own_ = false;  // It may belong to another run now.
 }
 
 Logger Checkpoints::Impl::log() const {
@@ -127,7 +124,6 @@ Checkpoints::Impl::Beginning Checkpoints::Impl::beginning(std::uint64_t step, Wr
   last_order_ = CheckpointFolder::next_order(last_order_);
   beginning.run = lock_->number();
   beginning.order = last_order_;
-  beginning.committed = committed_order_;
   return beginning;
 }
 
@@ -156,7 +152,7 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
   std::unique_ptr<CheckpointSave> save;
   const bool in_background = writing == Writing::in_background;
   const std::vector<std::uint64_t> bytes = agreement.exchange([&] {
-    clean_local_folder(beginnings[0]);
+    prepare_local_folder(beginnings[0].run);
     save = std::make_unique<CheckpointSave>(std::move(request), tables_, in_background ? &staging_ : nullptr);
     return save->bytes();
   });
@@ -164,30 +160,14 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                     .files = files_.files(),
                                     .offset = files_.offset(server_.rank(), bytes)};
   save_ = std::move(save);
-  if (in_background) return save_->write_in_background(place);
-  if (!local()) return agreement.run([&] { save_->write(place); });
-  std::exception_ptr failure;
-  try {
-    agreement.run([&] {
-      save_->stage(place);
-      save_->throw_failure();
-    });
-  } catch (const CollectiveMismatch&) {
-    std::exchange(save_, nullptr)->discard_local();
-    throw;  // Other ranks make another call.
-  } catch (const PeerFailed&) {
-    std::exchange(save_, nullptr)->discard_local();
-    throw;
-  } catch (const Error&) {
-    // Every rank has this error.
-    failure = std::current_exception();
-  }
-  if (failure) {
-    const std::unique_ptr<CheckpointSave> failed = std::move(save_);
-    agreement.run([&] { failed->discard_local(); });
-    agreement.throw_everywhere(failure);
-  }
-  save_->flush_in_background();
+  if (!in_background && !local()) return agreement.run([&] { save_->write(place); });
+  save_->write_in_background(place);
+  if (!in_background && !wait_until_staged(agreement, *save_)) finish();  // Throws the failure.
+}
+
+bool Checkpoints::Impl::wait_until_staged(CheckpointAgreement& agreement, const CheckpointSave& save) {
+  const std::vector<int> staged = agreement.exchange([&] { return save.wait_until_staged() ? 1 : 0; });
+  return std::ranges::find(staged, 0) == staged.end();
 }
 
 void Checkpoints::Impl::finish() {
@@ -209,7 +189,10 @@ void Checkpoints::Impl::finish() {
     failure = std::current_exception();
   }
   if (failure) agreement.run([&] { save->discard(); });
-  if (local()) keep_staged_or_discard(agreement, *save);
+  if (local()) {
+    const bool staged = wait_until_staged(agreement, *save);
+    agreement.run([&] { save->keep_or_discard_local(staged); });
+  }
   if (failure) agreement.throw_everywhere(failure);
   agreement.run([&] {
     if (!is_first_rank()) return;
@@ -220,22 +203,14 @@ void Checkpoints::Impl::finish() {
       save->discard(parts);
       throw;
     }
-    committed_order_ = save->order();
   });
   if (is_first_rank() || (local() && host_.index == 0)) remove_in_background(std::move(save));
 }
 
-void Checkpoints::Impl::keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save) {
-  const std::vector<int> staged = agreement.exchange([&] { return save.is_staged_well() ? 1 : 0; });
-  if (std::ranges::find(staged, 0) != staged.end()) return agreement.run([&] { save.discard_local(); });
-  local_order_ = save.order();
-}
-
-void Checkpoints::Impl::clean_local_folder(const Beginning& beginning) {
+void Checkpoints::Impl::prepare_local_folder(std::uint64_t run) const {
   if (!local() || host_.index != 0) return;
-  if (!local_is_own_) local()->refuse_others(local()->list(beginning.run), folder_.path());
-  local_is_own_ = true;
-  local()->remove_useless(beginning.run, std::max(beginning.committed, local_order_));
+  local()->list(run, folder_.path());
+  local()->remove_left_overs();
 }
 
 void Checkpoints::Impl::remove_in_background(std::unique_ptr<CheckpointSave> save) {

@@ -71,11 +71,10 @@ class Checkpoints::Impl {
     std::uint64_t checkpoint = 0;
     std::uint64_t run = 0;
     std::uint64_t order = 0;
-    std::uint64_t committed = 0;  // the order of the newest in the folder of all ranks
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& text& checkpoint& run& order& committed;
+      archive& text& checkpoint& run& order;
     }
   };
   Beginning beginning(std::uint64_t step, Writing writing);
@@ -90,25 +89,21 @@ class Checkpoints::Impl {
     Rank rank;
     std::int32_t ranks = 0;
   };
-  // The newest complete checkpoint in the local folders, and the problems of others.
+  // The complete checkpoints in the local folders, newest first, and the problems of others.
   struct Near {
-    std::optional<LocalCheckpoint> checkpoint;
+    std::vector<LocalCheckpoint> checkpoints;
     std::vector<std::string> problems;
-    bool unreadable = false;  // a disk refuses to read
-    WantedLocal wanted;
-    std::vector<LocalCheckpoints::Listing> listings;  // by rank
   };
   // Collective.
   Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;
-  // Returns the newest of those that are older than `failed`, which turned out not to be whole.
-  static std::optional<LocalCheckpoint> older_local(const Near& near, const LocalCheckpoint& failed,
-                                                    std::vector<std::string>& problems);
   // Collective. Finds a checkpoint in the folder of all ranks. Finds none only if `near` has one.
   FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                        std::optional<std::uint64_t> step, const Near& near) const;
-  // Collective. Load one checkpoint, from the hosts or from the folder of all ranks. `is_copy`: the folder of
-  // all ranks has it, too.
-  LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near, bool is_copy,
+  // Returns the local checkpoint to load; nullptr: load the one in the folder of all ranks. Adds to
+  // `near.problems`.
+  const LocalCheckpoint* choose(Near& near, const FoundCheckpoint& found, bool prefers_healthy) const;
+  // Collective. Load one checkpoint, from the hosts or from the folder of all ranks.
+  LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
                              const std::vector<ChosenTable>& loads);
   LoadedCheckpoint load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                             const FoundCheckpoint& found, const std::vector<ChosenTable>& loads);
@@ -117,14 +112,14 @@ class Checkpoints::Impl {
                                CheckpointBlobs blobs, const std::vector<ChosenTable>& loads);
   // Throws UsageError if the request names a table that was not added, or an empty interval of keys.
   std::vector<ChosenTable> chosen(const LoadRequest& request) const;
-  // Discards what this rank has staged unless every rank has staged; then it is kept for the next job.
-  void keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save);
+  // Collective. Waits until this rank's part is staged. Returns true if every rank's is.
+  static bool wait_until_staged(CheckpointAgreement& agreement, const CheckpointSave& save);
   void join_cleaner() {
     if (cleaner_.joinable()) cleaner_.join();
   }
-  // Removes useless files from the local folder, before parts are written to it. Throws CheckpointError if it
-  // has parts of another run.
-  void clean_local_folder(const Beginning& beginning);
+  // Before parts are written to the local folder: removes useless files. Throws CheckpointError if it has
+  // parts of another run.
+  void prepare_local_folder(std::uint64_t run) const;
   // After a load: records which checkpoints belong to an abandoned branch, or could not be loaded.
   void note_branch(const LoadRequest& request, const SavedAt& loaded);
   // Removes the files of removed checkpoints.
@@ -152,9 +147,6 @@ class Checkpoints::Impl {
   std::unique_ptr<CheckpointSave> save_;    // not finished yet
   std::jthread cleaner_;                    // removes files while the application continues; on rank 0
   std::uint64_t last_order_ = 0;            // Manifest::order; on rank 0, once it has the lock
-  std::uint64_t committed_order_ = 0;       // likewise, of the newest checkpoint that exists
-  std::uint64_t local_order_ = 0;           // of a checkpoint whose parts are all on the hosts
-  bool local_is_own_ = false;               // no parts of another run; on the first rank of a host
   // On rank 0; see CheckpointSave::Request.
   std::optional<LaterCheckpoints> abandoned_;
   std::optional<LaterCheckpoints> doubtful_;

@@ -2,47 +2,14 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
-#include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/jobs/checkpoint_loader.hpp"
 #include "lapse/jobs/checkpoints_impl.hpp"
 
 namespace lapse {
-
-namespace {
-
-// The disk cannot be read now, or the program is older than the checkpoint.
-bool may_be_whole(const CheckpointError& error) {
-  return error.reason() == CheckpointError::Reason::not_readable ||
-         error.reason() == CheckpointError::Reason::newer_version;
-}
-
-// Returns true if all values of the step in the folder belong to the checkpoint with this number.
-bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t checkpoint) {
-  std::error_code error;
-  std::vector<std::string> names = folder_entries(folder.step_path(step), error);
-  std::erase_if(names, [](const std::string& name) { return !is_checkpoint_file(name); });
-  return !names.empty() && std::ranges::all_of(names, [&](const std::string& name) {
-    return name.starts_with(checkpoint_file_prefix(checkpoint));
-  });
-}
-
-// Returns true if a checkpoint (of `step`, if given) whose manifest in the folder cannot be read may be whole
-// and newer than this one.
-bool may_have_newer(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
-                    const LocalCheckpoint& near) {
-  return std::ranges::any_of(folder.saved(), [&](const CheckpointFolder::Saved& one) {
-    if (step && one.at.step != *step) return false;
-    if (!one.problem || !may_be_whole(*one.problem) || one.at.step < near.step()) return false;
-    return one.at.step > near.step() || !has_only(folder, one.at.step, near.checkpoint());
-  });
-}
-
-}  // namespace
 
 LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const bool is_own = request.folder.empty();
@@ -59,52 +26,30 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   agreement.require_equal(call_text(folder, arguments));
   std::vector<ChosenTable> loads;
   agreement.run([&] { loads = chosen(request); });
-  const Near found_near = local() && is_own ? find_near(agreement, step) : Near();
-  std::optional<LocalCheckpoint> near = found_near.checkpoint;
-  if (near) last_order_ = std::max(last_order_, near->saved_at().order);
-  const FoundCheckpoint found = find(agreement, folder, step, found_near);
+  Near near = local() && is_own ? find_near(agreement, step) : Near();
+  const FoundCheckpoint found = find(agreement, folder, step, near);
   functions_.set_label(fmt::format("{:016x}", found.call));
+  const LocalCheckpoint* const chosen_near = choose(near, found, !step && settings_.expect_finite);
+  const SavedAt saved_at = chosen_near != nullptr ? chosen_near->saved_at() : found.saved_at;
+  if (chosen_near != nullptr) last_order_ = std::max(last_order_, saved_at.order);
   std::vector<std::string> problems = found.problems;
-  problems.insert(problems.end(), found_near.problems.begin(), found_near.problems.end());
-
-  // The local checkpoint is the one in the folder of all ranks, or a newer one.
-  const bool has_far = !found.manifest.empty();
-  if (near && !step && settings_.expect_finite && has_far && found.healthy && !near->healthy()) {
-    problems.push_back(fmt::format(
-        "step {} in the local folders of these hosts has numbers that are not finite", near->step()));
-    near.reset();
-  }
-  std::optional<LoadedCheckpoint> loaded;
-  SavedAt saved_at = found.saved_at;
+  problems.insert(problems.end(), near.problems.begin(), near.problems.end());
+  LoadedCheckpoint loaded;
   try {
-    while (!loaded && near && (!has_far || near->saved_at() >= found.saved_at)) {
-      const bool is_copy = has_far && near->checkpoint() == found.checkpoint;
-      try {
-        loaded = load_near(agreement, *near, is_copy, loads);
-        saved_at = near->saved_at();
-        local_order_ = saved_at.order;
-      } catch (const CheckpointError& error) {
-        if (error.reason() == CheckpointError::Reason::mismatch) throw;
-        std::vector<std::string> others{error.what()};
-        // One that the disk refuses may be whole: only the one in the folder of all ranks may replace it.
-        near = may_be_whole(error) ? std::nullopt : older_local(found_near, *near, others);
-        if (!near && !has_far) throw;
-        problems.insert(problems.end(), others.begin(), others.end());
-      }
-    }
-    if (!loaded) loaded = load_far(agreement, folder, found, loads);
+    loaded = chosen_near != nullptr ? load_near(agreement, *chosen_near, loads)
+                                    : load_far(agreement, folder, found, loads);
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Another step is no more likely to fit.
-    const std::uint64_t failed = has_far ? found.saved_at.step : found_near.checkpoint->step();
-    const std::vector<std::string> others = agreement.exchange(
-        [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
+    const std::vector<std::string> others = agreement.exchange([&]() -> std::string {
+      return is_first_rank() ? other_checkpoint(folder, saved_at.step) : std::string();
+    });
     agreement.throw_everywhere(
         std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
   }
-  loaded->problems = std::move(problems);
+  loaded.problems = std::move(problems);
   if (is_own) agreement.run([&] { note_branch(request, saved_at); });
-  return *std::move(loaded);
+  return loaded;
 }
 
 void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& loaded) {
@@ -122,27 +67,15 @@ void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& l
 
 Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreement,
                                                      std::optional<std::uint64_t> step) const {
-  // The run is that of the folder of all ranks.
+  const std::uint64_t run = agreement.exchange(
+      [&] { return is_first_rank() ? folder_number(folder_.path()).value_or(0) : std::uint64_t{0}; })[0];
+  const std::vector<LocalCheckpoints::Listing> listings = agreement.exchange(
+      [&] { return host_.index == 0 ? local()->list(run, folder_.path()) : LocalCheckpoints::Listing(); });
   Near near;
-  near.wanted.step = step;
-  near.wanted.prefers_healthy = settings_.expect_finite;
-  near.wanted.latest = agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
-  near.listings = agreement.exchange(
-      [&] { return host_.index == 0 ? local()->list(folder_.run()) : LocalCheckpoints::Listing(); });
-  for (const LocalCheckpoints::Listing& listing : near.listings) {
+  for (const LocalCheckpoints::Listing& listing : listings)
     near.problems.insert(near.problems.end(), listing.problems.begin(), listing.problems.end());
-    near.problems.insert(near.problems.end(), listing.others.begin(), listing.others.end());
-    near.unreadable |= listing.unreadable;
-  }
-  near.checkpoint = newest_local(near.listings, near.wanted, near.problems);
+  near.checkpoints = complete_checkpoints(listings, step, near.problems);
   return near;
-}
-
-std::optional<LocalCheckpoint> Checkpoints::Impl::older_local(const Near& near, const LocalCheckpoint& failed,
-                                                              std::vector<std::string>& problems) {
-  WantedLocal wanted = near.wanted;
-  wanted.before = {failed.saved_at(), failed.checkpoint()};
-  return newest_local(near.listings, wanted, problems);
 }
 
 FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
@@ -155,14 +88,11 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
           folder, step,
           settings_.expect_finite ? CheckpointFolder::Prefer::healthy : CheckpointFolder::Prefer::newest);
     } catch (const CheckpointError& error) {
-      if (!near.checkpoint && near.problems.empty()) throw;
-      if (!near.checkpoint) {
-        // A checkpoint that a disk refuses may be whole.
-        const auto reason = near.unreadable ? CheckpointError::Reason::not_readable : error.reason();
-        throw CheckpointError(reason, error.file(),
+      const bool has_near = !near.checkpoints.empty();
+      if (may_be_whole(error) || (!has_near && near.problems.empty())) throw;
+      if (!has_near)
+        throw CheckpointError(error.reason(), error.file(),
                               fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
-      }
-      if (may_be_whole(error) && may_have_newer(folder, step, *near.checkpoint)) throw;
       found.problems.emplace_back(error.what());
     }
     found.call = new_checkpoint_number();
@@ -170,23 +100,37 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
   })[0];
 }
 
-LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
-                                              bool is_copy, const std::vector<ChosenTable>& loads) {
-  const CheckpointFolder folder(settings_.local_folder);
-  const auto is_sparse = [](const ChosenTable& one) { return one.table->record().sparse; };
-  if (!is_copy && std::ranges::any_of(loads, is_sparse)) {
-    // Checks before loading: keys before a damaged block would stay, even if an older checkpoint lacks them.
-    agreement.run([&] {
-      if (host_.index == 0) folder.check(near.manifest(host_.first), CheckpointFolder::Check::contents);
-    });
+const LocalCheckpoint* Checkpoints::Impl::choose(Near& near, const FoundCheckpoint& found,
+                                                 bool prefers_healthy) const {
+  const bool has_far = !found.manifest.empty();
+  const LocalCheckpoint* chosen = nullptr;
+  const LocalCheckpoint* ill = nullptr;  // the newest that is not healthy
+  for (const LocalCheckpoint& one : near.checkpoints) {
+    // The one in the folder of all ranks is newer, or the same.
+    if (chosen != nullptr || (has_far && one.saved_at() <= found.saved_at)) break;
+    if (!prefers_healthy || one.healthy()) {
+      chosen = &one;
+    } else if (ill == nullptr) {
+      ill = &one;
+    }
   }
-  CheckpointBlobs blobs = gather_blobs(agreement, near, folder, server_.rank());
+  if (ill == nullptr) return chosen;
+  if (chosen == nullptr && (!has_far || !found.healthy)) return ill;
+  near.problems.push_back(fmt::format(
+      "step {} in the local folders of these hosts has numbers that are not finite", ill->step()));
+  return chosen;
+}
+
+LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
+                                              const std::vector<ChosenTable>& loads) {
+  const CheckpointFolder folder(settings_.local_folder);
+  CheckpointBlobs blobs = gather_blobs(agreement, near, folder, server_.rank(), server_.ranks());
   const Source source{.folder = folder,
                       .manifest = near.manifest(host_.first),
                       .rank = Rank(static_cast<std::int32_t>(host_.index)),
                       .ranks = static_cast<std::int32_t>(host_.ranks)};
   LoadedCheckpoint loaded = load_tables(agreement, source, near.manifest(), std::move(blobs), loads);
-  loaded.only_local = !is_copy;
+  loaded.only_local = true;
   return loaded;
 }
 

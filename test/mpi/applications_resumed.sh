@@ -137,29 +137,36 @@ for attempt in 1 2 3; do
   [[ $status -eq 75 ]] && break
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
-cp -r "$directory/local" "$directory/hosts"
-rm -rf "$directory/local"  # as on other hosts
+[[ -z $(find "$directory/local" -name '*.part.json') ]] || fail "what was copied is on the hosts, too: $(find "$directory/local")"
 run "${words[@]}" --checkpoint-dir "$checkpoints" --resume || fail "from another host: $(cat "$directory/err")"
 grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$directory/out")"
 
-# With these hosts, and a folder of another run: an error, unless the run's own folder is complete.
+# What cannot be copied is on the hosts alone. With a folder that is not that of the run they are refused.
 program=$programs/matrix_factorization
-local=("$directory/ratings" --epochs 1 --no-baselines --checkpoint-dir "$directory/wrong" --checkpoint-local "$directory/hosts")
-mv "$directory/hosts/copied" "$directory/copied"
+rm -rf "$checkpoints"
+mkdir "$checkpoints"
+touch "$checkpoints/step-1"
+local=("$directory/ratings" --epochs 1 --no-baselines --checkpoint-local "$directory/hosts")
+refuses "$checkpoints/step-1" "${local[@]}" --checkpoint-dir "$checkpoints"
+rm "$checkpoints/step-1"
 for resume in "" --resume; do
-  refuses "hosts: has a part of step|not of the run in $directory/wrong|choose the folder of its run" "${local[@]}" $resume
+  refuses "hosts: has a part of step 1|not of the run in $directory/wrong|choose another local folder" \
+    "${local[@]}" --checkpoint-dir "$directory/wrong" $resume
 done
-mv "$directory/copied" "$directory/hosts/copied"
-run "${local[@]}" --resume || fail "hosts of another run: $(cat "$directory/err")"
-grep -q "^warning: .*hosts/step-.* is of another run" "$directory/err" || fail "nothing warns: $(cat "$directory/err")"
-
-# Now the hosts have the only copy of its checkpoint, and it is damaged.
-rm -r "$directory"/wrong/step-*
-for file in "$directory"/hosts/step-1/*.shards; do truncate --size 100 "$file"; done
+local+=(--checkpoint-dir "$checkpoints")
 refuses "hosts has checkpoints: add --resume" "${local[@]}"
+cp -r "$directory/hosts" "$directory/copy"
+run "${local[@]}" --resume || fail "from the hosts alone: $(cat "$directory/err")"
+grep -q "^resumed from step 1 in" "$directory/out" || fail "from the hosts alone: $(cat "$directory/out")"
+[[ -e $checkpoints/step-2/manifest.json ]] || fail "what the hosts had was not saved again: $(find "$checkpoints")"
+
+# They have the only one, and it is damaged.
+rm -r "$checkpoints"/step-* "$directory/hosts"
+mv "$directory/copy" "$directory/hosts"
+for file in "$directory"/hosts/step-1/*.shards; do truncate --size 100 "$file"; done
 run "${local[@]}" --resume || fail "damaged on the hosts: $(cat "$directory/err")"
 grep -q "^warning: no whole checkpoint in .*the training starts: .*hosts/step-1/.*bytes" "$directory/err" ||
-  fail "nothing warns of a damaged copy: $(cat "$directory/err")"
+  fail "nothing warns of a damaged checkpoint: $(cat "$directory/err")"
 program=$programs/word_vectors
 
 # A different number of workers trains the rest of the epoch, once. The checkpoint was saved in the middle of

@@ -1,4 +1,4 @@
-// Local folders with checkpoints of other runs or of abandoned branches, and with damaged copies.
+// Local folders with checkpoints of other runs, older and newer ones than that of all ranks, and bad ones.
 #include <mpi.h>
 
 #include <algorithm>
@@ -67,27 +67,40 @@ void damage_values(const std::string& step) {
 
 }  // namespace
 
-TEST_CASE("Checkpoints of another run in the local folder are not taken") {
+TEST_CASE("A local folder serves one run until everything is in the folder of all ranks") {
   const SharedFolder folder;
   const std::string local = folder.path() + "-local";
   const CheckpointSettings first{.folder = folder.path() + "/run-1", .local_folder = local};
   const CheckpointSettings second{.folder = folder.path() + "/run-2", .local_folder = local};
   save_and_end(second, 3);
-  save_and_end(first, 9);  // The local folder contains only this checkpoint.
+  save_and_end(first, 9);
   {
     SteppedTable table(second);
     const LoadedCheckpoint loaded = table.checkpoints().load();
     CHECK(loaded.step == 3);
-    CHECK(any_contains(loaded.problems, "step-9: is of another run"));
+    CHECK(loaded.problems.empty());
     table.expect_values(3);
   }
-  // The folder of the run was removed, to start again.
-  on_rank_0([&] { fs::remove_all(first.folder); });
+  stage_and_end(first, 10, 10);
+  {
+    SteppedTable table(second);
+    check_error(Reason::foreign, "not of the run in " + second.folder, [&] { table.checkpoints().load(); });
+    check_error(Reason::foreign, "remove this folder", [&] { table.checkpoints().load({.step = 3}); });
+    // A folder that is named in the request has no local one.
+    CHECK(table.checkpoints().load({.folder = second.folder}).step == 3);
+  }
+  // The folder of the run was removed, or its number is lost.
+  on_rank_0([&] { fs::rename(first.folder + "/lock", first.folder + "/number"); });
+  {
+    SteppedTable table(first);
+    check_error(Reason::foreign, "not of the run", [&] { table.checkpoints().load(); });
+  }
+  on_rank_0([&] { fs::rename(first.folder + "/number", first.folder + "/lock"); });
   SteppedTable table(first);
-  check_error(Reason::missing, "is of another run", [&] { table.checkpoints().load(); });
+  CHECK(table.checkpoints().load().step == 10);
 }
 
-TEST_CASE("A branch that a later job has abandoned is not taken, and what is newer is") {
+TEST_CASE("What the hosts have is taken if it was saved later than that in the folder of all ranks") {
   const SharedFolder folder;
   const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
   const CheckpointSettings other_hosts{.folder = folder.path(), .local_folder = folder.path() + "-other"};
@@ -108,8 +121,8 @@ TEST_CASE("A branch that a later job has abandoned is not taken, and what is new
     SteppedTable table(settings);
     const LoadedCheckpoint loaded = table.checkpoints().load();
     CHECK(loaded.step == 9);
+    CHECK(!loaded.only_local);
     table.expect_values(9);
-    CHECK(any_contains(loaded.problems, "was abandoned: step 9"));
   }
   // Only the hosts have this checkpoint, of the same step.
   stage_and_end(settings, 9, 90);
@@ -118,45 +131,25 @@ TEST_CASE("A branch that a later job has abandoned is not taken, and what is new
   CHECK(loaded.step == 9);
   CHECK(loaded.only_local);
   table.expect_values(90);
-  stage_and_end(other_hosts, 9, 91);
 }
 
-TEST_CASE("A bad copy on a host does not hide the good one in the folder of all ranks") {
+TEST_CASE("What a disk refuses of a local folder is an error") {
   const SharedFolder folder;
   const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
-  save_and_end(settings, 1);
   save_and_end(settings, 2);
-  damage_values(settings.local_folder + "/step-2");
-  for (const auto step : {std::optional<std::uint64_t>(2), std::optional<std::uint64_t>()}) {
-    SteppedTable table(settings);
-    const LoadedCheckpoint loaded = table.checkpoints().load({.step = step});
-    CHECK(loaded.step == 2);
-    CHECK(any_contains(loaded.problems, "the checksum of the block"));
-    table.expect_values(2);
-  }
-  // A local folder that cannot be listed.
   on_rank_0([&] {
     fs::remove_all(settings.local_folder);
     std::ofstream(settings.local_folder) << "a file";
   });
   SteppedTable table(settings);
-  const LoadedCheckpoint loaded = table.checkpoints().load();
-  CHECK(loaded.step == 2);
-  CHECK(any_contains(loaded.problems, "-local: cannot be listed"));
-  table.expect_values(2);
+  check_error(Reason::not_readable, "-local: cannot be listed", [&] { table.checkpoints().load(); });
+  on_rank_0([&] { fs::remove(settings.local_folder); });
+  CHECK(table.checkpoints().load().step == 2);
 }
 
-TEST_CASE("Where the newest on the hosts is bad, the older one there is loaded") {
+TEST_CASE("Where the newest on the hosts is not whole, the older one there is loaded") {
   const SharedFolder folder;
   const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
-  const auto loads = [&](std::uint64_t step, bool only_local) {
-    SteppedTable table(settings);
-    const LoadedCheckpoint loaded = table.checkpoints().load();
-    CHECK(loaded.step == step);
-    CHECK(loaded.only_local == only_local);
-    CHECK(any_contains(loaded.problems, "-local/step-4"));
-    table.expect_values(static_cast<float>(step));
-  };
   for (const bool has_far : {false, true}) {
     on_rank_0([&] { fs::remove_all(settings.local_folder); });
     if (has_far) save_and_end(settings, 2);
@@ -169,50 +162,48 @@ TEST_CASE("Where the newest on the hosts is bad, the older one there is loaded")
       while (!table.checkpoints().staged()) std::this_thread::yield();
       MPI_Barrier(MPI_COMM_WORLD);
     }
+    // In its values, which is noticed late.
     damage_values(settings.local_folder + "/step-4");
-    loads(3, true);
-    damage_values(settings.local_folder + "/step-3");
-    if (has_far) {
-      loads(2, false);
-    } else {
+    {
       SteppedTable table(settings);
-      check_error(Reason::damaged, "-local/step-3", [&] { table.checkpoints().load(); });
+      check_error(Reason::damaged, has_far ? "; step 2 can be loaded" : "-local/step-4",
+                  [&] { table.checkpoints().load(); });
+      CHECK(table.checkpoints().load({.step = 3, .is_fallback = true}).only_local);
+      table.expect_values(3);
     }
+    // In its length, which is noticed at once.
+    on_rank_0([&] {
+      for (const auto& entry : fs::directory_iterator(settings.local_folder + "/step-4"))
+        if (entry.path().extension() == ".shards") fs::resize_file(entry.path(), 10);
+    });
+    SteppedTable table(settings);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == 3);
+    CHECK(loaded.only_local);
+    CHECK(any_contains(loaded.problems, "-local/step-4"));
+    table.expect_values(3);
   }
 }
 
-TEST_CASE("A newest checkpoint that the disk refuses is not replaced by an older one on the hosts") {
+TEST_CASE("A checkpoint of all ranks that the disk refuses is replaced by none on the hosts") {
   const SharedFolder folder;
   const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
-  const CheckpointSettings other_hosts{.folder = folder.path(), .local_folder = folder.path() + "-other"};
   save_and_end(settings, 4);
-  save_and_end(other_hosts, 5);
+  save_and_end(settings, 5);
   on_rank_0([&] {
     const fs::path manifest = folder.path() + "/step-5/manifest.json";
     fs::remove(manifest);
     fs::create_symlink(manifest, manifest);
   });
-  {
-    SteppedTable table(settings);
-    check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
-  }
-  // The hosts have this checkpoint, or a newer one.
-  const auto loads = [&](const CheckpointSettings& hosts, std::uint64_t step) {
-    SteppedTable table(hosts);
-    const LoadedCheckpoint loaded = table.checkpoints().load();
-    CHECK(loaded.step == step);
-    CHECK(any_contains(loaded.problems, "/step-5/manifest.json"));
-    table.expect_values(static_cast<float>(step));
-  };
-  loads(other_hosts, 5);
   stage_and_end(settings, 6, 6);
-  loads(settings, 6);
-  // Another checkpoint with the same step.
-  stage_and_end(settings, 5, 50);
   SteppedTable table(settings);
   check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
   check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load({.step = 5}); });
-  CHECK(table.checkpoints().load({.step = 6}).step == 6);
+  // By its step.
+  const LoadedCheckpoint loaded = table.checkpoints().load({.step = 6});
+  CHECK(loaded.step == 6);
+  CHECK(loaded.only_local);
+  table.expect_values(6);
 }
 
 TEST_CASE("Ranks that save differently get an error on each") {

@@ -1,10 +1,6 @@
 // Files that failed attempts have left, and which checkpoints are kept.
 #include <mpi.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -45,53 +41,7 @@ std::vector<std::string> shards_in(const std::string& path) {
   return files;
 }
 
-// Records the names that appear in a folder by renaming, and the names that are removed, in order. Used on
-// one rank.
-class FolderWatch {
- public:
-  explicit FolderWatch(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
-    expect(::inotify_add_watch(descriptor_, path.c_str(), IN_MOVED_TO | IN_DELETE) >= 0,
-           "a watch of " + path);
-  }
-  ~FolderWatch() { ::close(descriptor_); }
-  FolderWatch(const FolderWatch&) = delete;
-  FolderWatch& operator=(const FolderWatch&) = delete;
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    std::array<char, 4096> bytes{};
-    const ssize_t count = ::read(descriptor_, bytes.data(), bytes.size());
-    for (ssize_t at = 0; at < count;) {
-      inotify_event event{};
-      std::memcpy(&event, bytes.data() + at, sizeof event);
-      at += static_cast<ssize_t>(sizeof event);
-      found.emplace_back(bytes.data() + at);
-      at += static_cast<ssize_t>(event.len);
-    }
-    return found;
-  }
-
- private:
-  int descriptor_;
-};
-
 }  // namespace
-
-TEST_CASE("A local folder says what was copied when nothing else is in it") {
-  const SharedFolder folder;
-  const std::string local = folder.path() + "-local";
-  SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local});
-  table.save(1);
-  table.checkpoints().load();  // waits until all removals have ended
-  std::optional<FolderWatch> watch;
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (table.is_last_rank()) watch.emplace(local);
-  MPI_Barrier(MPI_COMM_WORLD);
-  table.save(2);
-  table.checkpoints().load();
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (watch) CHECK(watch->names() == std::vector<std::string>{"step-1", "copied"});
-}
 
 TEST_CASE("Files of attempts that failed do not stay on the hosts") {
   const SharedFolder folder;
@@ -120,11 +70,42 @@ TEST_CASE("Files of attempts that failed do not stay on the hosts") {
   }
   // They are removed before the files of the next attempt are written.
   table.checkpoints().save(1);
-  table.checkpoints().finish();
-  const std::size_t files = 2 * static_cast<std::size_t>(table.server().ranks());
-  if (table.is_last_rank()) std::ofstream(local + "/step-1/0000000000000008-r0.shards") << "a part";
+  table.checkpoints().load();  // Everything is removed.
+  CHECK(files_of_checkpoints(local) == 0);
+  if (table.is_last_rank()) {
+    fs::create_directories(local + "/step-1");
+    std::ofstream(local + "/step-1/0000000000000008-r0.shards") << "a part";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
   table.checkpoints().save(2);
-  CHECK(files_of_checkpoints(local) == 2 * files);
+  // Of each rank its part and the manifest of it.
+  CHECK(files_of_checkpoints(local) == 2 * static_cast<std::size_t>(table.server().ranks()));
+}
+
+TEST_CASE("Of checkpoints that cannot be copied, the hosts keep the newest") {
+  const SharedFolder folder;
+  const std::string local = folder.path() + "-local";
+  {
+    SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local});
+    table.save(1);
+    table.checkpoints().load();  // Everything is removed.
+    if (table.is_last_rank())
+      for (const char* const step : {"2", "3"}) std::ofstream(folder.path() + "/step-" + step) << "a file";
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (const std::uint64_t step : {2, 3}) {
+      table.save(step);
+      check_error(Reason::not_writable, "/step-", [&] { table.checkpoints().finish(); });
+      CHECK(files_of_checkpoints(local) == 2 * static_cast<std::size_t>(table.server().ranks()));
+    }
+  }
+  SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local});
+  const LoadedCheckpoint loaded = table.checkpoints().load();
+  CHECK(loaded.step == 3);
+  CHECK(loaded.only_local);
+  table.expect_values(3);
+  table.save(4);
+  table.checkpoints().load();
+  CHECK(files_of_checkpoints(local) == 0);
 }
 
 TEST_CASE("What cannot be removed does not keep a job from saving") {

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <set>
 
-#include "lapse/checkpoint/folder_lock.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 #include "test/unit/checkpoint_samples.hpp"
@@ -114,30 +113,4 @@ TEST_CASE("A changed version of a shard names the shard's place and both version
   bytes[at + 16] ^= 1;
   std::ofstream(checkpoints.shard_file(), std::ios::binary) << bytes;
   CHECK(checkpoints.outcome() == "foreign");
-}
-
-TEST_CASE("A damaged lock keeps the number that the manifests have") {
-  const TemporaryDirectory temporary;
-  const CheckpointFolder folder(temporary / "checkpoints");
-  write_sample_checkpoint(folder, 1);
-  CHECK(folder.run() == 0);
-  const std::uint64_t number = FolderLock(folder.path(), folder.run()).number();
-  Manifest manifest = folder.manifest(1);
-  manifest.run = number;
-  folder.commit(manifest);
-  const std::string file = folder.path() + "/lock";
-  const std::string whole = content_of(file);
-  for (std::size_t at = 0; at < 16; ++at) {
-    std::string bytes = whole;
-    bytes[at] = static_cast<char>(bytes[at] ^ 0x80);
-    std::ofstream(file, std::ios::binary) << bytes;
-    CHECK(folder.run() == number);
-    CHECK(folder.newest(Check::structure).manifest == manifest);
-    CHECK(FolderLock(folder.path(), folder.run()).number() == number);
-    CHECK(content_of(file) == whole);
-  }
-  // Another folder with a copy of the checkpoint is a different run.
-  std::filesystem::remove(file);
-  CHECK(folder.run() == 0);
-  CHECK(FolderLock(folder.path(), folder.run()).number() != number);
 }

@@ -174,7 +174,7 @@ class WorkerCore {
   template <class Done>
   void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys,
                   EndedBy ended_by = EndedBy::group);
-  [[noreturn]] void throw_group_failed() const;
+  [[noreturn]] LAPSE_EXPORT_INNER void throw_group_failed() const;
   // sync_barrier of a group that is not all workers.
   void sync_group(Bytes contribution);
   // Reads the value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.

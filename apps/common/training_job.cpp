@@ -88,7 +88,8 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
       if (options_.resume_step || !may_be_older) throw;
       if (tried) failed.push_back(*tried);
       const std::optional<std::uint64_t> older = older_step(failed);
-      if (!older && !has_steps()) {
+      // A complete checkpoint whose values are damaged is an error: an older one may be on the hosts.
+      if (!older && !has_steps() && !tried) {
         warn(fmt::format("no whole checkpoint in {} or on the hosts: the training starts: {}",
                          options_.folder, error.what()));
         return std::nullopt;

@@ -184,10 +184,13 @@ void CheckpointSave::discard() const noexcept {
   if (!name_.empty()) request_.folder.discard(request_.step, {name_});
 }
 
-void CheckpointSave::keep_or_discard_local(bool staged_everywhere) const noexcept {
+void CheckpointSave::keep_or_discard_local(bool staged_everywhere, const std::vector<SavedPart>& parts) {
+  Manifest manifest;
+  for (const SavedPart& part : parts) part.append_to(manifest);
+  replaces_local_ = !parts.empty() && (!request_.expect_finite || manifest.not_finite() == 0);
   if (!staged_everywhere) {
     request_.local->discard(request_.checkpoint, request_.rank);
-  } else if (request_.first_of_host) {
+  } else if (request_.first_of_host && replaces_local_) {
     request_.local->keep_only(request_.checkpoint);
   }
 }
@@ -293,7 +296,7 @@ std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noe
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
-  if (request_.local && request_.first_of_host) request_.local->clear();
+  if (request_.local && request_.first_of_host && replaces_local_) request_.local->clear();
   if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }
 

@@ -191,7 +191,7 @@ void Checkpoints::Impl::finish() {
   if (failure) agreement.run([&] { save->discard(); });
   if (local()) {
     const bool staged = wait_until_staged(agreement, *save);
-    agreement.run([&] { save->keep_or_discard_local(staged); });
+    agreement.run([&] { save->keep_or_discard_local(staged, parts); });
   }
   if (failure) agreement.throw_everywhere(failure);
   agreement.run([&] {

@@ -31,7 +31,9 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   functions_.set_label(fmt::format("{:016x}", found.call));
   const LocalCheckpoint* const chosen_near = choose(near, found, !step && settings_.expect_finite);
   const SavedAt saved_at = chosen_near != nullptr ? chosen_near->saved_at() : found.saved_at;
-  if (chosen_near != nullptr) last_order_ = std::max(last_order_, saved_at.order);
+  // Also of one that is not chosen, because it is not healthy.
+  if (!near.checkpoints.empty())
+    last_order_ = std::max(last_order_, near.checkpoints.front().saved_at().order);
   std::vector<std::string> problems = found.problems;
   problems.insert(problems.end(), near.problems.begin(), near.problems.end());
   LoadedCheckpoint loaded;
@@ -124,6 +126,12 @@ const LocalCheckpoint* Checkpoints::Impl::choose(Near& near, const FoundCheckpoi
 LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
                                               const std::vector<ChosenTable>& loads) {
   const CheckpointFolder folder(settings_.local_folder);
+  if (std::ranges::any_of(loads, [](const ChosenTable& one) { return one.table->record().sparse; })) {
+    // Otherwise keys before a damaged block would stay when another checkpoint, without them, is loaded next.
+    agreement.run([&] {
+      if (host_.index == 0) folder.check(near.manifest(host_.first), CheckpointFolder::Check::contents);
+    });
+  }
   CheckpointBlobs blobs = gather_blobs(agreement, near, folder, server_.rank(), server_.ranks());
   const Source source{.folder = folder,
                       .manifest = near.manifest(host_.first),

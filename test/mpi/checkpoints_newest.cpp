@@ -289,5 +289,6 @@ TEST_CASE("Where values of a newer checkpoint on the hosts are bad, the one of a
     check_error(Reason::damaged, "; step 1 can be loaded", [&] { checkpoints.load(); });
     CHECK(!checkpoints.load({.step = 1, .is_fallback = true}).only_local);
     values(few, 1, false);
+    values(std::vector<Key>(many.begin() + 1000, many.end()), 0, false);
   });
 }

@@ -1,4 +1,5 @@
 // Signals that ask an application to stop, from its start to its end.
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +109,7 @@ TEST_CASE("a rank that is to end and does not stop in time ends by SIGTERM") {
       if (finishes) watch.finish();
       std::raise(SIGTERM);
       while (watches && !finishes && limit < 1h) ::pause();
+      ::poll(nullptr, 0, 300);  // Longer than the watch needs to find the signal.
       return 0;
     });
   };

@@ -269,11 +269,17 @@ std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition
   const std::uint64_t max_bytes =
       options.memory_limit_bytes.value_or(share ? *share : available_memory_bytes());
   const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : plan.layout.slot_bytes();
-  const std::uint64_t max_keys = options.max_keys.value_or(
-      std::max<std::uint64_t>(1, max_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
+  const std::uint64_t fitting_keys =
+      std::max<std::uint64_t>(1, max_bytes / (SparseWords::kBytesPerKey + slot_bytes));
+  // Where addresses are limited, nothing is reserved that a limit of memory excludes.
+  const bool bounds_keys = options.memory_limit_bytes && addresses_are_limited();
+  const std::uint64_t max_keys = options.max_keys && bounds_keys ? std::min(*options.max_keys, fitting_keys)
+                                                                 : options.max_keys.value_or(fitting_keys);
+  const std::uint64_t word_bytes = max_keys * SparseWords::kBytesPerKey;
+  const std::uint64_t value_bytes = share && word_bytes < max_bytes ? max_bytes - word_bytes : max_bytes;
   const std::uint64_t max_units =
-      options.lengths ? std::max<std::uint64_t>(1, max_bytes / plan.sizes.unit_bytes()) : max_keys;
-  if (!share) {
+      options.lengths ? std::max<std::uint64_t>(1, value_bytes / plan.sizes.unit_bytes()) : max_keys;
+  if (!share || options.max_keys) {
     check_addresses(options.name, max_keys,
                     static_cast<double>(max_keys) * SparseWords::kBytesPerKey +
                         static_cast<double>(max_units) * static_cast<double>(plan.sizes.unit_bytes()));

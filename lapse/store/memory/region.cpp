@@ -30,7 +30,7 @@ class PrivateRegion : public Region {
   bool commit(std::size_t offset, std::size_t bytes) override {
     const std::size_t length = std::min(bytes, bytes_ - offset);
     if (mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) != 0) return false;
-    return populate_pages(base_ + offset, length, available_memory_bytes);
+    return populate_pages(base_ + offset, length, [] { return available_for_reserved_memory().bytes; });
   }
 
  private:

@@ -44,7 +44,8 @@ struct GroupPart {
 struct GroupEnd {
   // On every rank, if a worker of some rank has failed. What the workers had written until then stays.
   std::optional<GroupFailed> failure;
-  // Of this rank's workers of the group: their accesses by table, and the longest time of one.
+  // Of this rank's workers of the group: by table, their calls and what they have accessed in memory; and the
+  // longest time of one. What keys in messages are counted for is all workers of the rank (Statistics).
   std::vector<TableCounters> counters;
   std::chrono::nanoseconds time{};
 };

@@ -78,7 +78,12 @@ void RankGroups::report(RankGroup& group, const std::exception_ptr& failure,
       std::byte* const record = outbox_.append(Rank(rank), header);
       if (!text.empty()) std::memcpy(record, text.data(), text.size());
     }
-    if (listener_) listener_(group.number_, worker, text);
+    if (!listener_) return;
+    try {
+      listener_(group.number_, worker, text);
+    } catch (...) {
+      // The group ends also where memory for this rank's own report cannot be allocated.
+    }
   });
 }
 

@@ -14,13 +14,15 @@ class WorkerCore;
 // handle was moved out of its function. Thread safety: the worker's thread.
 class LeaseHold {
  public:
-  // Starts without parts: they are added once the worker holds the keys.
-  explicit LeaseHold(WorkerCore& worker) : worker_(&worker) {}
+  // Starts without parts, and holds nothing until begin().
+  LeaseHold() = default;
   LeaseHold(const LeaseHold&) = delete;
   LeaseHold& operator=(const LeaseHold&) = delete;
   // Releases the keys; ignores failures of ranks.
   ~LeaseHold();
 
+  // Called when the worker holds the keys. The parts are added afterwards.
+  void begin(WorkerCore& worker) { worker_ = &worker; }
   void add(LeasePart part) { parts_.push_back(std::move(part)); }
   bool held() const { return worker_ != nullptr; }
   // Throws UsageError if the lease has no keys of the table.
@@ -32,7 +34,7 @@ class LeaseHold {
   void ended() { worker_ = nullptr; }
 
  private:
-  WorkerCore* worker_;  // null once ended
+  WorkerCore* worker_ = nullptr;  // null before and after
   std::vector<LeasePart> parts_;
 };
 

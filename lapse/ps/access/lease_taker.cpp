@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/ps/access/lease_hold.hpp"
 #include "lapse/ps/access/worker_core.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -66,6 +65,7 @@ void LeaseTaker::localize() {
 }
 
 void LeaseTaker::request() {
+  hold_ = std::make_unique<LeaseHold>();
   stage_ = Stage::requested;
   for (Operation& localize : localizes_) {
     try {
@@ -101,7 +101,7 @@ Lease LeaseTaker::take() {
   LeaseRequest& request = worker_.endpoint().lease_request();
   if (request.failure) request.failure->raise();
   // From here on the handle releases the keys if anything throws.
-  Lease lease = worker_.hold();
+  Lease lease = worker_.hold(std::move(hold_));
   for (const LeaseKeys& part : parts_) {
     worker_.counters(part.table()).leased_keys += part.keys().size();
     LeasePart taken{.table = part.table(),

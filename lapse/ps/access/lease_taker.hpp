@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "lapse/ps/access/lease_hold.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
 
@@ -55,6 +57,8 @@ class LeaseTaker {
   Stage stage_ = Stage::own_operations;
   std::vector<LeaseKeys> parts_;
   std::vector<Operation> localizes_;
+  // Made before the keys are requested: what was granted must not be lost for want of memory.
+  std::unique_ptr<LeaseHold> hold_;
 };
 
 }  // namespace lapse

@@ -192,8 +192,8 @@ void WorkerCore::submit_lease(LeaseRequest& request) {
   submit(request);
 }
 
-Lease WorkerCore::hold() {
-  auto lease = std::make_unique<LeaseHold>(*this);
+Lease WorkerCore::hold(std::unique_ptr<LeaseHold> lease) {
+  lease->begin(*this);
   lease_ = lease.get();
   gate_.set_busy(Busy::lease);
   return Lease(std::move(lease));
@@ -217,8 +217,9 @@ void WorkerCore::end_lease() {
 void WorkerCore::abandon_lease() noexcept {
   try {
     end_lease();
-  } catch (const Error&) {
-    // If a rank has failed, no other worker waits for the keys any more.
+  } catch (...) {
+    // If a rank has failed, no other worker waits for the keys any more; the failure of the group is thrown
+    // when the keys are released.
   }
 }
 
@@ -227,7 +228,7 @@ void WorkerCore::drain() noexcept {
     wait_until([this] { return has_answers() && synced(); }, "the answers to a worker of a failed group",
                StallSubject::keys, EndedBy::rank);
     endpoint_.take_failure();
-  } catch (const Error&) {
+  } catch (...) {
     // A rank has failed: the slot is not used again.
   }
 }
@@ -268,7 +269,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
     phase_.engine.wait(endpoint_.bell(), ended, for_whom);
     if (done()) return;
     failure.check();
-    if (failed()) throw_group_failed();
+    if (ended_by == EndedBy::group && group_failure_.raised()) throw_group_failed();
     if (phase_.stalls != nullptr) {
       phase_.stalls->report_worker(
           {endpoint_, index(), phase_.group.reporter(), phase_.protocol.stall_inquiry(), phase_.engine},
@@ -299,6 +300,7 @@ const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
 }
 
 void WorkerCore::sync_barrier(Bytes contribution) {
+  check_life();
   if (!phase_.group.is_all()) return sync_group(std::move(contribution));
   // No detection can complete before this worker has contributed.
   const TerminationDetection& termination = phase_.protocol.termination();

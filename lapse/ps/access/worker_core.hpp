@@ -130,7 +130,7 @@ class WorkerCore {
   // Submits the lease request of the endpoint to the engine.
   void submit_lease(LeaseRequest& request);
   // Makes a lease: from now on the worker holds these keys.
-  Lease hold();
+  Lease hold(std::unique_ptr<LeaseHold> lease);
   // Ends the worker's lease; its keys are still to be released.
   void let_go();
   // Releases the keys of the lease and waits until the engine has released all of them.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 
 #include "lapse/core/exception_text.hpp"
 #include "lapse/core/tracing/timed_region.hpp"
@@ -12,7 +13,9 @@ namespace lapse {
 
 void SeatRunner::run(const Seat& seat, const std::function<void(Worker&)>& f, GroupFailureReport& report) {
   WorkerGroup& group = seat.phase.group;
+  std::optional<Worker> end;  // Does what follows f; made before it, as memory may be lacking later.
   try {
+    end.emplace(seat);
     {
       const TimedRegion region("lapse worker");
       const EndedWorkers<Worker>::Life life(ended_, seat.slot.local_index(), seat);
@@ -20,12 +23,12 @@ void SeatRunner::run(const Seat& seat, const std::function<void(Worker&)>& f, Gr
       // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
     }
     process_.check("the return of the function of a worker");
-    Worker(seat).wait_all();
+    end->wait_all();
     group.leave(seat.index());
   } catch (...) {
     if (process_.is_left()) throw;
     report_failure(seat, report);
-    if (!group.is_all()) Worker(seat).core().drain();
+    if (end && !group.is_all()) end->core().drain();
   }
   seat.slot.set_activity(WorkerActivity::returned);
 }

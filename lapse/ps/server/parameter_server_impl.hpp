@@ -110,9 +110,10 @@ class ParameterServer::Impl {
   void begin_group(const Phase& phase, std::vector<Rank> participants);
   // The numbers of workers of each rank.
   std::vector<WorkersOfGroups> agree_on_groups(std::span<const GroupPart> groups);
-  // Runs work(slot, report) on the threads of the first `slots` slots, drives the engine meanwhile, and ends
-  // the phase. What work throws ends the child that fork has made in it.
-  void run_slots(std::size_t slots,
+  // Calls prepare(), runs work(slot, report) on the threads of the first `slots` slots, drives the engine
+  // meanwhile, and ends the phase. If prepare throws, the phase fails on every rank, without work here. What
+  // work throws ends the child that fork has made in it.
+  void run_slots(std::size_t slots, const std::function<void()>& prepare,
                  const std::function<void(std::size_t slot, GroupFailureReport& report)>& work);
   // Ends a child that fork has made in a worker's function, after the child has left that function on a
   // thread of the server.

@@ -158,9 +158,11 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   check_collective("run_workers");
   const TimedRegion region("lapse run_workers");
   const Phase phase = agree_on_phase({.name = "run_workers"}, workers);
-  run_slots(phase.local_workers, [&](std::size_t slot, GroupFailureReport& report) {
-    runner_.run({phase, *protocol_.registry().workers()[slot]}, f, report);
-  });
+  run_slots(
+      phase.local_workers, [] {},
+      [&](std::size_t slot, GroupFailureReport& report) {
+        runner_.run({phase, *protocol_.registry().workers()[slot]}, f, report);
+      });
 }
 
 std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPart> groups) {
@@ -169,11 +171,13 @@ std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPar
   const std::vector<WorkersOfGroups> workers = agree_on_groups(groups);
   const auto own = workers[rank().index()];
   const Phase all = agree_on_phase({.name = "run_groups"}, std::accumulate(own.begin(), own.end(), 0));
-  GroupSeats seats(all, groups, workers, groups_ + 1);
+  const GroupNumber first = groups_ + 1;
   groups_ += groups.size();
-  run_slots(all.local_workers,
-            [&](std::size_t slot, GroupFailureReport& report) { seats.run(runner_, slot, report); });
-  return seats.ends();
+  std::optional<GroupSeats> seats;
+  run_slots(
+      all.local_workers, [&] { seats.emplace(all, groups, workers, first); },
+      [&](std::size_t slot, GroupFailureReport& report) { seats->run(runner_, slot, report); });
+  return seats->ends();
 }
 
 std::vector<WorkersOfGroups> ParameterServer::Impl::agree_on_groups(std::span<const GroupPart> groups) {
@@ -204,7 +208,8 @@ std::vector<WorkersOfGroups> ParameterServer::Impl::agree_on_groups(std::span<co
 }
 
 void ParameterServer::Impl::run_slots(
-    std::size_t slots, const std::function<void(std::size_t slot, GroupFailureReport& report)>& work) {
+    std::size_t slots, const std::function<void()>& prepare,
+    const std::function<void(std::size_t slot, GroupFailureReport& report)>& work) {
   std::vector<GroupFailureReport> reports;
   std::atomic<std::size_t> working{slots};
   const SlotThreads::Job job = [&](std::size_t slot) {
@@ -218,6 +223,7 @@ void ParameterServer::Impl::run_slots(
   };
   begin_running();
   try {
+    prepare();
     reports = std::vector<GroupFailureReport>(slots);
     threads_of_slots_.prepare(slots);
     for (std::size_t slot = 0; slot < slots; ++slot) threads_of_slots_.start(slot, job);

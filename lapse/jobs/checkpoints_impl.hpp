@@ -92,7 +92,11 @@ class Checkpoints::Impl {
   // The complete checkpoints in the local folders, newest first, and the problems of others.
   struct Near {
     std::vector<LocalCheckpoint> checkpoints;
+    std::vector<IncompleteCheckpoint> incomplete;
     std::vector<std::string> problems;
+
+    // All of them, except incomplete checkpoints that are no newer than the loaded one.
+    std::vector<std::string> problems_after(const SavedAt& loaded) const;
   };
   // Collective.
   Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -35,7 +36,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   if (!near.checkpoints.empty())
     last_order_ = std::max(last_order_, near.checkpoints.front().saved_at().order);
   std::vector<std::string> problems = found.problems;
-  problems.insert(problems.end(), near.problems.begin(), near.problems.end());
+  std::ranges::move(near.problems_after(saved_at), std::back_inserter(problems));
   LoadedCheckpoint loaded;
   try {
     loaded = chosen_near != nullptr ? load_near(agreement, *chosen_near, loads)
@@ -76,8 +77,15 @@ Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreem
   Near near;
   for (const LocalCheckpoints::Listing& listing : listings)
     near.problems.insert(near.problems.end(), listing.problems.begin(), listing.problems.end());
-  near.checkpoints = complete_checkpoints(listings, step, near.problems);
+  near.checkpoints = complete_checkpoints(listings, step, near.incomplete);
   return near;
+}
+
+std::vector<std::string> Checkpoints::Impl::Near::problems_after(const SavedAt& loaded) const {
+  std::vector<std::string> all = problems;
+  for (const IncompleteCheckpoint& one : incomplete)
+    if (one.saved_at > loaded) all.push_back(one.problem);
+  return all;
 }
 
 FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
@@ -91,10 +99,11 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
           settings_.expect_finite ? CheckpointFolder::Prefer::healthy : CheckpointFolder::Prefer::newest);
     } catch (const CheckpointError& error) {
       const bool has_near = !near.checkpoints.empty();
-      if (may_be_whole(error) || (!has_near && near.problems.empty())) throw;
+      const std::vector<std::string> problems = near.problems_after(SavedAt());
+      if (may_be_whole(error) || (!has_near && problems.empty())) throw;
       if (!has_near)
         throw CheckpointError(error.reason(), error.file(),
-                              fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
+                              fmt::format("{}; {}", error.problem(), fmt::join(problems, "; ")));
       found.problems.emplace_back(error.what());
     }
     found.call = new_checkpoint_number();

@@ -151,7 +151,7 @@ Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
 
 std::vector<LocalCheckpoint> complete_checkpoints(const std::vector<LocalCheckpoints::Listing>& listings,
                                                   std::optional<std::uint64_t> step,
-                                                  std::vector<std::string>& problems) {
+                                                  std::vector<IncompleteCheckpoint>& incomplete) {
   std::map<std::pair<SavedAt, std::uint64_t>, std::map<std::uint64_t, LocalCheckpoint::Part>> found;
   for (std::size_t lister = 0; lister < listings.size(); ++lister) {
     const LocalCheckpoints::Listing& listing = listings[lister];
@@ -167,8 +167,10 @@ std::vector<LocalCheckpoint> complete_checkpoints(const std::vector<LocalCheckpo
     auto& parts = one->second;
     const Manifest& first = parts.begin()->second.manifest;
     if (parts.size() != first.ranks) {
-      problems.push_back(fmt::format("step {} has {} of its {} parts in the local folders of these hosts",
-                                     first.step, parts.size(), first.ranks));
+      incomplete.push_back(
+          {.saved_at = first.saved_at(),
+           .problem = fmt::format("step {} has {} of its {} parts in the local folders of these hosts",
+                                  first.step, parts.size(), first.ranks)});
       continue;
     }
     LocalCheckpoint& checkpoint = complete.emplace_back();

@@ -73,10 +73,16 @@ struct LocalCheckpoint {
   bool healthy() const { return manifest().not_finite() == 0; }
 };
 
+// A checkpoint of which parts are missing on the hosts of this job.
+struct IncompleteCheckpoint {
+  SavedAt saved_at;
+  std::string problem;
+};
+
 // Returns the checkpoints (of `step`, if given) whose parts are all listed, newest first. Appends the others
-// to `problems`. `listings`: by rank.
+// to `incomplete`. `listings`: by rank.
 std::vector<LocalCheckpoint> complete_checkpoints(const std::vector<LocalCheckpoints::Listing>& listings,
                                                   std::optional<std::uint64_t> step,
-                                                  std::vector<std::string>& problems);
+                                                  std::vector<IncompleteCheckpoint>& incomplete);
 
 }  // namespace lapse

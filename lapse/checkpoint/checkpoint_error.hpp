@@ -39,7 +39,7 @@ class LAPSE_EXPORT CheckpointError : public FileError {
 LAPSE_EXPORT std::string_view reason_name(CheckpointError::Reason reason);
 // Returns true if the checkpoint may be whole although it cannot be read: the disk refuses now, or the
 // program is older than the checkpoint.
-bool may_be_whole(const CheckpointError& error);
+LAPSE_EXPORT bool may_be_whole(const CheckpointError& error);
 // Makes an error from errno's value `number`: no_space for a full disk, quota or limit; missing; otherwise
 // `otherwise`. `action`: such as "cannot be written".
 CheckpointError system_error(CheckpointError::Reason otherwise, std::string_view file,

@@ -1,9 +1,13 @@
 #include "lapse/ps/phase/group_seats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/statistics/counters.hpp"
+#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse {
 
@@ -17,6 +21,34 @@ TableCounters counted_since(const TableCounters& before, TableCounters now) {
 }
 
 }  // namespace
+
+std::vector<WorkersOfGroups> agree_on_groups(Agreement& agreement, std::span<const GroupPart> groups,
+                                             Rank rank) {
+  const auto workers = agreement.exchange("run_groups", [&] {
+    WorkersOfGroups mine;
+    for (const GroupPart& part : groups) {
+      if (part.workers < 0 || part.workers > ParameterServer::kMaxWorkers) {
+        throw UsageError(fmt::format("run_groups with {} workers of group {} on rank {}: expected 0 to {}",
+                                     part.workers, mine.size(), rank.value(), ParameterServer::kMaxWorkers));
+      }
+      mine.push_back(part.workers);
+    }
+    return mine;
+  });
+  for (std::size_t other = 0; other < workers.size(); ++other) {
+    if (workers[other].size() == workers[0].size()) continue;
+    agreement.fail_everywhere(
+        CollectiveMismatch(fmt::format("run_groups was called for {} groups on rank 0 and for {} on rank {}",
+                                       workers[0].size(), workers[other].size(), other)));
+  }
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (std::ranges::any_of(workers, [&](const WorkersOfGroups& of_rank) { return of_rank[group] > 0; }))
+      continue;
+    agreement.fail_everywhere(UsageError(
+        fmt::format("run_groups without a worker of group {} on any rank: at least one is needed", group)));
+  }
+  return workers;
+}
 
 GroupSeats::GroupSeats(const Phase& all, std::span<const GroupPart> parts,
                        std::span<const WorkersOfGroups> workers, GroupNumber first)

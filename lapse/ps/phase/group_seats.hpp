@@ -12,6 +12,7 @@
 #include "lapse/core/counter_values.hpp"
 #include "lapse/ps/access/phase.hpp"
 #include "lapse/ps/access/worker_group.hpp"
+#include "lapse/ps/agreement/agreement.hpp"
 #include "lapse/ps/groups.hpp"
 #include "lapse/ps/phase/seat_runner.hpp"
 
@@ -19,6 +20,11 @@ namespace lapse {
 
 // The number of workers that each group has on one rank.
 using WorkersOfGroups = std::vector<std::int32_t>;
+
+// Collective. Returns the numbers of workers of each rank. Throws, on every rank, UsageError (PeerFailed on the
+// other ranks) for impossible numbers, CollectiveMismatch if the ranks name different numbers of groups.
+std::vector<WorkersOfGroups> agree_on_groups(Agreement& agreement, std::span<const GroupPart> groups,
+                                             Rank rank);
 
 // The groups take the slots of the rank one after the other, each as many as it has workers here.
 //

@@ -168,7 +168,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPart> groups) {
   check_collective("run_groups");
   const TimedRegion region("lapse run_groups");
-  const std::vector<WorkersOfGroups> workers = agree_on_groups(groups);
+  const std::vector<WorkersOfGroups> workers = agree_on_groups(agreement_, groups, rank());
   const auto own = workers[rank().index()];
   const Phase all = agree_on_phase({.name = "run_groups"}, std::accumulate(own.begin(), own.end(), 0));
   const GroupNumber first = groups_ + 1;
@@ -178,33 +178,6 @@ std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPar
       all.local_workers, [&] { seats.emplace(all, groups, workers, first); },
       [&](std::size_t slot, GroupFailureReport& report) { seats->run(runner_, slot, report); });
   return seats->ends();
-}
-
-std::vector<WorkersOfGroups> ParameterServer::Impl::agree_on_groups(std::span<const GroupPart> groups) {
-  const auto workers = agreement_.exchange("run_groups", [&] {
-    WorkersOfGroups mine;
-    for (const GroupPart& part : groups) {
-      if (part.workers < 0 || part.workers > kMaxWorkers) {
-        throw UsageError(fmt::format("run_groups with {} workers of group {} on rank {}: expected 0 to {}",
-                                     part.workers, mine.size(), rank().value(), kMaxWorkers));
-      }
-      mine.push_back(part.workers);
-    }
-    return mine;
-  });
-  for (std::size_t other = 0; other < workers.size(); ++other) {
-    if (workers[other].size() == workers[0].size()) continue;
-    agreement_.fail_everywhere(
-        CollectiveMismatch(fmt::format("run_groups was called for {} groups on rank 0 and for {} on rank {}",
-                                       workers[0].size(), workers[other].size(), other)));
-  }
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    if (std::ranges::any_of(workers, [&](const WorkersOfGroups& of_rank) { return of_rank[group] > 0; }))
-      continue;
-    agreement_.fail_everywhere(UsageError(
-        fmt::format("run_groups without a worker of group {} on any rank: at least one is needed", group)));
-  }
-  return workers;
 }
 
 void ParameterServer::Impl::run_slots(

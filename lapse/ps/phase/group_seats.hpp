@@ -21,8 +21,8 @@ namespace lapse {
 // The number of workers that each group has on one rank.
 using WorkersOfGroups = std::vector<std::int32_t>;
 
-// Collective. Returns the numbers of workers of each rank. Throws, on every rank, UsageError (PeerFailed on the
-// other ranks) for impossible numbers, CollectiveMismatch if the ranks name different numbers of groups.
+// Collective. Returns the numbers of workers of each rank. Throws, on every rank, UsageError (PeerFailed on
+// the other ranks) for impossible numbers, CollectiveMismatch if the ranks name different numbers of groups.
 std::vector<WorkersOfGroups> agree_on_groups(Agreement& agreement, std::span<const GroupPart> groups,
                                              Rank rank);
 

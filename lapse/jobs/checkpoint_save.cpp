@@ -185,7 +185,7 @@ void CheckpointSave::discard() const noexcept {
 }
 
 void CheckpointSave::keep_or_discard_local(bool staged_everywhere, const std::vector<SavedPart>& parts) {
-  Manifest manifest;
+  Manifest manifest = empty_manifest();
   for (const SavedPart& part : parts) part.append_to(manifest);
   replaces_local_ = !parts.empty() && (!request_.expect_finite || manifest.not_finite() == 0);
   if (!staged_everywhere) {

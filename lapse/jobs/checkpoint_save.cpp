@@ -113,6 +113,7 @@ void CheckpointSave::write_local() {
   write_part(file);
   Manifest manifest = empty_manifest();
   part_.append_to(manifest);
+  healthy_ = !request_.expect_finite || manifest.not_finite() == 0;
   request_.local->announce(manifest, request_.rank);
 }
 
@@ -184,10 +185,8 @@ void CheckpointSave::discard() const noexcept {
   if (!name_.empty()) request_.folder.discard(request_.step, {name_});
 }
 
-void CheckpointSave::keep_or_discard_local(bool staged_everywhere, const std::vector<SavedPart>& parts) {
-  Manifest manifest = empty_manifest();
-  for (const SavedPart& part : parts) part.append_to(manifest);
-  replaces_local_ = !parts.empty() && (!request_.expect_finite || manifest.not_finite() == 0);
+void CheckpointSave::keep_or_discard_local(bool staged_everywhere, bool healthy_everywhere) noexcept {
+  replaces_local_ = staged_everywhere && healthy_everywhere;
   if (!staged_everywhere) {
     request_.local->discard(request_.checkpoint, request_.rank);
   } else if (request_.first_of_host && replaces_local_) {

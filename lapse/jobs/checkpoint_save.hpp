@@ -83,9 +83,11 @@ class CheckpointSave {
   SavedPart part();
   // After part(): removes what this rank has written to the folder of all ranks.
   void discard() const noexcept;
+  // After wait_until_staged: whether this rank's part is healthy, as far as that is asked for.
+  bool healthy() const { return healthy_; }
   // After part(), with a local folder: removes this rank's part, unless all ranks have written theirs. Then
-  // this checkpoint alone stays there, unless it is not healthy (parts: those of all ranks).
-  void keep_or_discard_local(bool staged_everywhere, const std::vector<SavedPart>& parts);
+  // this checkpoint alone stays there, unless it is not healthy.
+  void keep_or_discard_local(bool staged_everywhere, bool healthy_everywhere) noexcept;
   // Rank 0, after a failed commit: removes what all ranks have written, unless the checkpoint appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
   // Rank 0, after all ranks: makes the checkpoint appear, and surplus ones disappear. Returns warnings: of
@@ -126,6 +128,7 @@ class CheckpointSave {
   SavedPart part_;
   std::exception_ptr failure_;
   bool staged_well_ = false;
+  bool healthy_ = true;
   bool replaces_local_ = false;  // others in the local folder go when this one is complete
   std::atomic<bool> staged_{false};
   std::atomic<bool> done_{false};

@@ -191,7 +191,9 @@ void Checkpoints::Impl::finish() {
   if (failure) agreement.run([&] { save->discard(); });
   if (local()) {
     const bool staged = wait_until_staged(agreement, *save);
-    agreement.run([&] { save->keep_or_discard_local(staged, parts); });
+    const std::vector<int> healthy = agreement.exchange([&] { return save->healthy() ? 1 : 0; });
+    const bool all_healthy = std::ranges::find(healthy, 0) == healthy.end();
+    agreement.run([&] { save->keep_or_discard_local(staged, all_healthy); });
   }
   if (failure) agreement.throw_everywhere(failure);
   agreement.run([&] {

@@ -1,6 +1,6 @@
 /* Checks the element type of values, for programs in C11 and later. The last header of lapse/lapse.h.
  *
- * * Calls with values pass the pointer's type in the upper bits of the number of elements. A call with a type
+ * Calls with values pass the pointer's type in the upper bits of the number of elements. A call with a type
  * other than its table's returns LAPSE_ERROR_USAGE. Pointers to void, characters and structures are not
  * checked. Define LAPSE_UNCHECKED_ELEMENTS before the include to disable all checks. */
 #ifndef LAPSE_C_ELEMENTS_H

@@ -115,12 +115,12 @@ class WorkerEndpoint {
   // --- activity; read by any thread
 
   // What the worker is in its group.
-  struct Seat {
+  struct Placement {
     GroupNumber group = kAllWorkers;
     std::uint64_t number = 0;  // among the workers of the group
   };
   // Called between phases.
-  void take_seat(const Seat& seat) {
+  void take_seat(const Placement& seat) {
     progress_role.assert_held();  // No engine runs.
     seat_ = seat;
     unanswered_.open();
@@ -128,7 +128,7 @@ class WorkerEndpoint {
     collective_calls_.store(0, std::memory_order_relaxed);
   }
   // Constant during a phase.
-  const Seat& seat() const { return seat_; }
+  const Placement& seat() const { return seat_; }
   WorkerActivity activity() const { return activity_.load(std::memory_order_relaxed); }
   void set_activity(WorkerActivity activity) { activity_.store(activity, std::memory_order_relaxed); }
   // How many collective calls the worker has made in its seat.
@@ -181,7 +181,7 @@ class WorkerEndpoint {
   // constant
   std::uint32_t local_index_;
   // constant during a phase
-  Seat seat_;
+  Placement seat_;
   // self-synchronised
   std::atomic<std::uint32_t> open_{0};
   std::atomic<std::uint64_t> open_bytes_{0};

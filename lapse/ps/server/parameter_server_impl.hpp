@@ -106,8 +106,6 @@ class ParameterServer::Impl {
   };
   // Agrees on the number of workers of each rank, and starts the collectives of the phase.
   Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
-  // The workers of a group on this rank may make collective calls from now on.
-  void begin_group(const Phase& phase, std::vector<Rank> participants);
   // Calls prepare(), runs work(slot, report) on the threads of the first `slots` slots, drives the engine
   // meanwhile, and ends the phase. If prepare throws, the phase fails on every rank, without work here. What
   // work throws ends the child that fork has made in it.

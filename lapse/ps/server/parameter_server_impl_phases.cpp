@@ -101,17 +101,12 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
   runner_.prepare(phase.local_workers);
   protocol_.groups().clear();
-  begin_group(phase, std::move(participants));
+  all_workers_.start(phase.local_workers, std::move(participants), [this](const Bytes& result) {
+    progress_role.assert_held();  // By the engine.
+    if (waits_for_sync(result)) protocol_.termination().detect_within_phase(IdleLevel::synced);
+  });
   protocol_.termination().start();
   return phase;
-}
-
-void ParameterServer::Impl::begin_group(const Phase& phase, std::vector<Rank> participants) {
-  const bool is_all = phase.group.is_all();
-  phase.group.start(phase.local_workers, std::move(participants), [this, is_all](const Bytes& result) {
-    progress_role.assert_held();  // By the engine.
-    if (is_all && waits_for_sync(result)) protocol_.termination().detect_within_phase(IdleLevel::synced);
-  });
 }
 
 void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {

@@ -3,7 +3,7 @@
 #
 # Without quick: the whole project without sanitizers; the library, unit and simulation tests also with
 # AddressSanitizer and, if tests have threads, ThreadSanitizer. Ends with the summary of one ctest run over
-# all of them. In it each build is an entry, too, and it fails if a label or a build takes longer than
+# all of them. In it each build is an entry, too, and it fails if a label takes longer than
 # test/budgets.json allows.
 #
 # With quick: the build without sanitizers, and its tests without MPI (unit, simulation) and on one or two

@@ -196,7 +196,8 @@ def check_locks(root, include_folders=(), cache=None, without=()):
     commands = {path: [compiler, "-fsyntax-only", *flags, "-x", "c++", str(root / path)] for path in sources}
     used = collections.Counter(
         header for headers in sources.values()
-        for header in {name for path in headers for _, bracket, name in includes_of(root, path) if bracket == "<"})
+        for header in {name for path in headers for _, bracket, name in includes_of(root, path)
+                       if bracket == "<" and not name.endswith(".ipp")})  # .ipp: no guards
     common = sorted(header for header, users in used.items() if users >= _COMMON)
     with tempfile.TemporaryDirectory() as folder:
         header = pathlib.Path(folder, "common.hpp")

@@ -18,9 +18,6 @@ inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 30) - 1;
 inline constexpr std::uint32_t kKeysOfCall = kUnansweredKeys;
 // Elements in the values of one call: the start of a key's row is sent and stored in 32 bits.
 inline constexpr std::uint32_t kElementsOfCall = 0xffff'ffffU;
-// Items of operations with at least one unanswered item, numbered in the table of unanswered keys: a number
-// has 31 bits; the 32nd marks an entry. An operation that would exceed it waits.
-inline constexpr std::uint32_t kItemNumbers = std::uint32_t{1} << 31;
 // A worker's operations that are unfinished or whose handles are kept.
 inline constexpr std::uint32_t kOperationsOfWorker = std::uint32_t{1} << 20;
 // Bytes of each contribution to a collective call of workers.
@@ -43,6 +40,6 @@ inline constexpr std::uint64_t kSparseKeys = 0xffff'fffeU;
 // length has 32 bits and includes everything sent with them.
 inline constexpr std::size_t kValueBytes = std::size_t{1} << 30;
 
-static_assert(kKeysOfCall <= kUnansweredKeys && kUnansweredKeys <= kItemNumbers);
+static_assert(kKeysOfCall <= kUnansweredKeys);
 
 }  // namespace lapse::limits

@@ -50,7 +50,7 @@ class AskingRank {
     OperationState& operation = protocol_.registry().workers().front()->acquire();
     operation.kind = OperationKind::localize;
     operation.table = &table();
-    for (const Key key : keys) operation.items.emplace_back(key, nullptr, 0U, 0U);
+    for (const Key key : keys) operation.items.emplace_back(key, 0U, 0U);
     operation.remaining.store(static_cast<std::uint32_t>(keys.size()));
     operation.worker->opened(operation);
     protocol_.localize_requests().handle_submission(operation);

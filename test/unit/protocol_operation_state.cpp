@@ -34,7 +34,7 @@ std::vector<std::int32_t> row(const OperationState& operation, std::size_t item)
 
 TEST_CASE("Messages name an item by its position in the order of routes, or by its index") {
   OperationState operation;
-  for (std::uint64_t key = 0; key < 5; ++key) operation.items.emplace_back(Key(key), nullptr, 0, 0);
+  for (std::uint64_t key = 0; key < 5; ++key) operation.items.emplace_back(Key(key), 0, 0);
   constexpr std::uint32_t kIndexBit = OperationState::kIndexBit;
   SECTION("without an order, positions are indices") {
     for (std::uint32_t i = 0; i < 5; ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("Updates that are kept do not change with the rows of the call") {
   std::vector<std::vector<std::int32_t>> expected;
   for (const std::uint64_t key : {2, 0, 3, 0, 1}) {
     const auto offset = static_cast<std::uint32_t>(rows.size());
-    operation.items.emplace_back(Key(key), nullptr, offset, offset);
+    operation.items.emplace_back(Key(key), offset, offset);
     for (std::uint64_t i = 0; i <= key; ++i) rows.push_back(static_cast<std::int32_t>(100 + rows.size()));
     expected.emplace_back(rows.begin() + offset, rows.end());
   }
@@ -94,7 +94,7 @@ TEST_CASE("Updates that are kept do not change with the rows of the call") {
 
 TEST_CASE("An operation without updates keeps nothing") {
   OperationState operation;
-  operation.items.emplace_back(Key(0), nullptr, 0, 0);
+  operation.items.emplace_back(Key(0), 0, 0);
   operation.keep_updates();
   CHECK(operation.payload.empty());
   CHECK(operation.update(operation.items[0]) == nullptr);

@@ -52,13 +52,13 @@ class WaitingRanks {
     operation.table = &table(rank);
     operation.row_unit = operation.payload_unit = sizeof(std::int64_t);
     const bool localize = kind == OperationKind::localize;
-    using Repeats = UnansweredTable::Repeats;
-    if (!localize)
-      worker(rank).unanswered().begin(operation, TableId(0), keys.size(), keys.size(), Repeats::go_one_way);
+    if (!localize) {
+      worker(rank).unanswered().begin(operation, TableId(0));
+      worker(rank).unanswered().add(static_cast<std::uint32_t>(keys.size()));
+    }
     for (const Key key : keys) {
-      UnansweredKey* const entry = localize ? nullptr : worker(rank).unanswered().add(key);
       const auto row = static_cast<std::uint32_t>(operation.items.size());
-      operation.items.emplace_back(key, entry, row, row);
+      operation.items.emplace_back(key, row, row);
     }
     operation.remaining = static_cast<std::uint32_t>(keys.size());
     worker(rank).opened(operation);

@@ -64,7 +64,7 @@ class RefusedRank {
     OperationState& operation = worker().acquire();
     operation.kind = OperationKind::localize;
     operation.table = &table();
-    operation.items.emplace_back(key, nullptr, 0, 0);
+    operation.items.emplace_back(key, 0, 0);
     operation.remaining = 1;
     operation.handler = &protocol_.localize_requests();
     worker().opened(operation);

@@ -56,7 +56,7 @@ class MovingKeys {
     OperationState& operation = worker.acquire();
     operation.kind = OperationKind::localize;
     operation.table = &table(rank);
-    for (const Key key : keys) operation.items.emplace_back(key, nullptr, 0U, 0U);
+    for (const Key key : keys) operation.items.emplace_back(key, 0U, 0U);
     operation.remaining.store(static_cast<std::uint32_t>(keys.size()));
     worker.opened(operation);
     protocol(rank).localize_requests().handle_submission(operation);

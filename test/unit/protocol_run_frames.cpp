@@ -226,8 +226,9 @@ TEST_CASE("Answers to runs that do not fit their operation are refused") {
 
 TEST_CASE("An answer names no key that waits for a route or has been executed") {
   WaitingRanks ranks;
-  // Key 4 waits for the previous operation, and key 0 is local: neither is in the order of routes.
+  // Key 4 takes the route of the previous operation, and key 0 is local: neither is in the order of routes.
   ranks.submit(0, OperationKind::pull, keys_of({4}));
+  ranks.table(0).remember_location(Key(4), Domain(2));
   Numbers rows;
   OperationState& operation = ranks.submit(0, OperationKind::pull, keys_of({4, 0, 5, 6}), &rows);
   FrameHeader header = run_header(FrameKind::pull_run_answer, 3, 8);

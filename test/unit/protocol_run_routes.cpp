@@ -34,7 +34,8 @@ class RoutingRanks {
   OperationState& operation(const std::vector<std::uint64_t>& keys) {
     OperationState& operation = ranks_.worker(1).acquire();
     operation.table = &table();
-    for (const std::uint64_t key : keys) operation.items.emplace_back(Key(key), nullptr, 0, 0);
+    ranks_.worker(1).unanswered().begin(operation, table().id());
+    for (const std::uint64_t key : keys) operation.items.emplace_back(Key(key), 0, 0);
     return operation;
   }
 
@@ -56,6 +57,7 @@ Positions items_of(const OperationState& operation, const RunRoutes::Bucket& buc
 void choose(RunRoutes& routes, OperationState& operation, std::size_t first = 0) {
   progress_role.assert_held();
   const std::span items = std::span(operation.items).subspan(first);
+  operation.worker->routes().begin(operation, items.size());
   routes.begin(operation, first, items.size());
   routes.add_all(items);
   routes.end(operation);
@@ -124,18 +126,21 @@ TEST_CASE("Each item is routed as the router decides about it alone") {
   }
 }
 
-TEST_CASE("A key with an entry is left to others, wherever it is") {
+TEST_CASE("A key whose route has changed since an unanswered operation is left to others, wherever it is") {
   RoutingRanks ranks;
   RunRoutes routes;
-  OperationState& operation = ranks.operation({3, 11, 3, 5});
-  UnansweredKey entry;
-  operation.items[2].entry = &entry;
-  operation.items[3].entry = &entry;
+  OperationState& earlier = ranks.operation({3, 11, 5});
+  choose(routes, earlier);
+  REQUIRE(routes.others().empty());
+  earlier.remaining = 3;
+  ranks.table().remember_location(Key(3), Domain(2));
+  OperationState& operation = ranks.operation({3, 11, 3, 5, 6});
   choose(routes, operation);
-  CHECK(others_of(routes) == Positions{2, 3});
-  REQUIRE(routes.buckets().size() == 2);
-  CHECK(items_of(operation, routes.buckets()[0]) == Positions{0});
-  CHECK(items_of(operation, routes.buckets()[1]) == Positions{1});
+  CHECK(others_of(routes) == Positions{0, 2});
+  REQUIRE(routes.buckets().size() == 3);
+  CHECK(items_of(operation, routes.buckets()[0]) == Positions{1});
+  CHECK(items_of(operation, routes.buckets()[1]) == Positions{3});
+  CHECK(items_of(operation, routes.buckets()[2]) == Positions{4});
 }
 
 TEST_CASE("Items that all go one way keep their order, and nothing is left of an operation before") {
@@ -178,7 +183,7 @@ TEST_CASE(
   for (std::size_t first = 2; first < all.size(); first += 4) {
     for (std::size_t i = first; i < first + 4; ++i) {
       const auto offset = static_cast<std::uint32_t>(i);
-      operation.items.emplace_back(Key(all[i]), nullptr, offset, offset);
+      operation.items.emplace_back(Key(all[i]), offset, offset);
     }
     choose(routes, operation, first);
     visit();

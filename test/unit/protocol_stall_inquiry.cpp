@@ -45,11 +45,11 @@ class InquiringRanks {
     operation.kind = kind;
     operation.table = rank(number).registry().tables()[0].get();
     const bool localize = kind == OperationKind::localize;
-    if (!localize) worker(number).unanswered().begin(operation, TableId(0), keys.size(), keys.size());
-    for (const Key key : keys) {
-      UnansweredKey* const entry = localize ? nullptr : worker(number).unanswered().add(key);
-      operation.items.emplace_back(key, entry, 0, 0);
+    if (!localize) {
+      worker(number).unanswered().begin(operation, TableId(0));
+      worker(number).unanswered().add(static_cast<std::uint32_t>(keys.size()));
     }
+    for (const Key key : keys) operation.items.emplace_back(key, 0, 0);
     operation.destination = value_;
     operation.remaining = static_cast<std::uint32_t>(keys.size());
     worker(number).opened(operation);
@@ -195,23 +195,22 @@ TEST_CASE("An inquiry finds the rank that has the value of a key that others hav
   CHECK(second.keys[0].at_owner->leased);
 }
 
-TEST_CASE("A key that is answered already is not asked about, whatever its entry holds by now") {
+TEST_CASE("A key that is answered already is not asked about, whatever its pin holds by now") {
   InquiringRanks ranks;
   constexpr Key kAnswered(6);  // at home on rank 2
-  const OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered, kAnswered});
+  OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered});
   ranks.deliver(0, 2);
   ranks.deliver(2, 0);
   REQUIRE(first.remaining == 1);
-  // A later operation, which is held, reuses the entry.
+  // A later operation is held by the pin, which is of another key by now.
   OperationState& later = ranks.worker(0).acquire();
-  UnansweredKey* const entry = first.items[1].entry;
-  REQUIRE(entry != nullptr);
-  entry->held.push_back({&later, 0});
+  PinnedKey pinned;
+  first.items[1].pinned = &pinned;
+  pinned.held.push_back({&later, 0});
   const StallQuestion& question = ranks.ask(0);
   REQUIRE(question.keys.size() == 1);
   CHECK(question.keys[0].key == kKey);
   CHECK(question.further_keys == 0);
-  entry->held.clear();
 }
 
 TEST_CASE("A rank that does not answer in time is silent, and what it answers later is ignored") {

@@ -14,7 +14,7 @@ namespace {
 
 OperationState& opened(WorkerEndpoint& worker, std::uint32_t items, std::size_t bytes = 0) {
   OperationState& operation = worker.acquire();
-  for (std::uint32_t i = 0; i < items; ++i) operation.items.emplace_back(Key(i), nullptr, 0, 0);
+  for (std::uint32_t i = 0; i < items; ++i) operation.items.emplace_back(Key(i), 0, 0);
   operation.payload.resize(bytes);
   operation.update_bytes = bytes;
   operation.remaining = items;
@@ -93,7 +93,6 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   OperationState& detached = opened(worker, 1, 8);
   const std::byte update{1};
   finished.updates = &update;
-  finished.joins.push_back({nullptr, &detached, 0, 0});
   const std::uint32_t serial = finished.serial;
   worker.answered(finished, 1);
   worker.release(finished);
@@ -102,7 +101,6 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   CHECK(&again == &finished);
   CHECK(again.serial != serial);  // old references to its items no longer match
   CHECK(again.items.empty());
-  CHECK(again.joins.empty());
   CHECK(again.updates == nullptr);
   CHECK(again.payload.empty());
   CHECK(again.update_bytes == 0);

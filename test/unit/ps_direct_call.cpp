@@ -22,7 +22,7 @@ class WaitingCall {
         local_(ranks.table(0), keys, request, ranks.worker(0), {done_, on_copies_}, Rank(0), 0),
         builder_(ranks.worker(0), ranks.table(0), request, ranks.protocol(0).access(), keys.size()),
         call_(local_, builder_, ranks.protocol(0).access(), Rank(0)) {
-    local_.expect_no_arrivals();
+    local_.expect_no_arrivals(false);
     operation = &builder_.state();
   }
 

@@ -101,8 +101,9 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
     operation.kind = what;
     operation.table = &ranks.table(1);
     operation.row_unit = operation.payload_unit = sizeof value;
-    worker.unanswered().begin(operation, TableId(0), 1, 1);
-    operation.items.emplace_back(kKey, worker.unanswered().add(kKey), 0, 0);
+    worker.unanswered().begin(operation, TableId(0));
+    worker.unanswered().add();
+    operation.items.emplace_back(kKey, 0, 0);
     operation.destination = reinterpret_cast<std::byte*>(&value);
     operation.updates = reinterpret_cast<const std::byte*>(&value);
     operation.remaining = 1;

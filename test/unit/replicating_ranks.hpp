@@ -88,7 +88,7 @@ class ReplicatingRanks {
     OperationState& operation = worker(rank).acquire();
     operation.kind = OperationKind::localize;
     operation.table = &table(rank);
-    for (const Key key : keys) operation.items.emplace_back(key, nullptr, 0U, 0U);
+    for (const Key key : keys) operation.items.emplace_back(key, 0U, 0U);
     operation.remaining.store(static_cast<std::uint32_t>(keys.size()));
     operation.worker->opened(operation);
     protocol(rank).localize_requests().handle_submission(operation);

@@ -68,48 +68,35 @@ bool Access::queue(TableShard& table, const OperationPart& part) {
 
 // --- from this rank's workers
 
-void Access::join(const OperationState& operation, std::size_t first) {
-  for (std::size_t i = first; i < operation.joins.size(); ++i) {
-    const auto& [entry, earlier, serial, item] = operation.joins[i];
-    // The worker does not reuse the earlier operation before it is completely answered.
-    const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
-    if (!is_open || earlier->items[item].state() == OperationState::ItemState::answered) {
-      UnansweredTable::finish(*entry);
-      continue;
-    }
-    OperationState::Item& joined = earlier->items[item];
-    joined.entry = entry;
-    if (!joined.in_flight()) continue;
-    ++entry->pin.unanswered;
-    if (joined.by_entry) entry->pin.entry = joined.sent_to;
-  }
-}
-
 void Access::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
   if (operation.refused) [[unlikely]]
-    return refuse_piece(operation, 0, 0);
+    return refuse_piece(operation, 0);
   try {
-    begin_piece(operation, 0, 0, operation.items.size());
+    begin_piece(operation, 0, operation.items.size());
     if (piece_.in_runs) routes_.add_all(operation.items);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items.front().key, registry_.self());
-    return refuse_piece(operation, 0, 0);
+    return refuse_piece(operation, 0);
   }
   end_piece(operation);
 }
 
-void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most) {
+void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t most) {
   if (items == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
-  piece_ = {may_run(operation), items, joins};
+  operation.worker->routes().begin(operation, most);
+  piece_ = {may_run(operation), items};
   if (piece_.in_runs) routes_.begin(operation, items, most);
 }
 
+void Access::part_ways(OperationState& operation) {
+  operation.worker->routes().part_ways();
+}
+
 bool Access::end_piece(OperationState& operation) {
-  join(operation, piece_.first_join);
   // The operation may be finished, and freed, with its last item.
   const TableShard& table = *operation.table;
   const std::size_t items = operation.items.size();
@@ -129,8 +116,9 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   TableShard& table = *operation.table;
   TableCounters& counters = table.counters();
   OperationState::Item& item = operation.items[index];
+  RoutesInFlight& routes = operation.worker->routes();
   Pin alone;
-  Pin& pin = item.entry != nullptr ? item.entry->pin : alone;
+  Pin& pin = routes.pin(operation, item, alone);
   const OperationPart part = part_of(operation, index, registry_.self());
   const bool pull = part.kind == OperationKind::pull;
   // The route is used where the router has written it: a copy of it would be read before it is written
@@ -141,7 +129,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
       view.direct = DirectAccess::nothing;
     if (may_look_up && operation.holdable && OwnerLookups::are_of_use(view, pin)) {
       hold(operation, index);
-      lookups_.begin(table, part.key, *item.entry);
+      lookups_.begin(table, part.key, *item.pinned);
       return true;
     }
     Route route = router_.route_own(view, pin);
@@ -179,8 +167,12 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
     }
     item.set_state(OperationState::ItemState::in_flight);
     item.by_entry = route.is_entry;
-    ++pin.unanswered;
-    if (route.is_entry) pin.entry = route.to;
+    if (item.pinned != nullptr) {
+      ++pin.unanswered;
+      if (route.is_entry) pin.entry = route.to;
+    } else {
+      routes.note(part.key, route);
+    }
     if (waits) holder_.queued(table, part.key, now());
     return true;
   });
@@ -188,23 +180,27 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
 
 void Access::hold(OperationState& operation, std::uint32_t index) {
   OperationState::Item& item = operation.items[index];
-  UnansweredKey& entry = *item.entry;
   operation.keep_update(item);
-  entry.held.push_back({&operation, index});
-  entry.pin.holds = true;
+  PinnedKey& pinned =
+      item.pinned != nullptr ? *item.pinned : operation.worker->routes().keep(operation, item);
+  pinned.held.push_back({&operation, index});
+  pinned.pin.holds = true;
   ++held_;
-  if (entry.pin.unanswered > 0) ++operation.table->counters().held;
+  if (pinned.pin.unanswered > 0) ++operation.table->counters().held;
 }
 
 void Access::finish_lookup(const RemoteReads::Finished& read) {
   resume(lookups_.finish(read), false);
 }
 
-void Access::resume(UnansweredKey& entry, bool may_look_up) {
-  const std::vector<UnansweredKey::Held> held = std::exchange(entry.held, {});
+void Access::resume(PinnedKey& pinned, bool may_look_up) {
+  const std::vector<PinnedKey::Held> held = std::exchange(pinned.held, {});
   held_ -= held.size();
-  entry.pin.holds = false;
-  for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
+  pinned.pin.holds = false;
+  // An operation may be finished, and its worker's next one use its object, with its last item.
+  RoutesInFlight& routes = held.front().operation->worker->routes();
+  for (const PinnedKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
+  routes.release(pinned);
 }
 
 void Access::execute_waiting(TableShard& table, const OperationPart& part, std::byte* content) {

@@ -59,12 +59,12 @@ class Access : public ProtocolModule {
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
-  // Like handle_submission, for a piece of an operation that is being built. begin_piece: `items` and `joins`
-  // have been handled before. add_to_piece: called for at most `most` new items, in parts, as they are made.
+  // Like handle_submission, for a piece of an operation that is being built. begin_piece: `items` have been
+  // handled before. add_to_piece: called for at most `most` new items, in parts, as they are made.
   // end_piece ends the piece. All in one step of the engine. Further pieces may follow: the operation stays
   // open. Throws std::bad_alloc if memory to choose routes cannot be allocated: then refuse_piece must end
   // the piece.
-  void begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most)
+  void begin_piece(OperationState& operation, std::size_t items, std::size_t most)
       LAPSE_REQUIRES(progress_role);
   // Like RunRoutes::add.
   void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
@@ -75,8 +75,12 @@ class Access : public ProtocolModule {
   // the operation has failed.
   bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Replaces end_piece for an operation that has failed: answers the items, none of which was sent.
-  void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
-      LAPSE_REQUIRES(progress_role);
+  void refuse_piece(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role) {
+    answer_unsent(operation, first);
+  }
+  // The step of the engine ends before the operation is complete: the routes of its keys may change before the
+  // next piece. Throws std::bad_alloc.
+  static void part_ways(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Sends packets of at least `bytes` bytes while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
   // True if no operation waits for a route.
@@ -94,8 +98,6 @@ class Access : public ProtocolModule {
   class AnsweredItems;
 
   void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
-  // Counts earlier operations on the operation's keys, if still unanswered, in the entries that they share.
-  void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: unless the item has waited for a lookup already.
   void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
@@ -108,7 +110,7 @@ class Access : public ProtocolModule {
   // Holds back an operation of a worker, and with it all later ones of the worker on the key.
   void hold(OperationState& operation, std::uint32_t index) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
-  void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
+  void resume(PinnedKey& pinned, bool may_look_up) LAPSE_REQUIRES(progress_role);
   // At a replica of this domain: whether an operation of one of the domain's workers, which the main copy
   // must execute, waits until the replica's changes can be sent before it (rule 26).
   static bool waits_at_replica(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
@@ -131,7 +133,7 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  // Like end_piece, after the new items have been joined.
+  // Like end_piece, for keys that may travel in runs.
   bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
@@ -157,7 +159,6 @@ class Access : public ProtocolModule {
   struct Piece {
     bool in_runs = false;
     std::size_t first_item = 0;
-    std::size_t first_join = 0;
   };
   Piece piece_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;

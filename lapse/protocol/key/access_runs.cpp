@@ -35,11 +35,6 @@ bool Access::may_run(const OperationState& operation) const {
          router_.routes_runs();
 }
 
-void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
-  join(operation, first_join);
-  answer_unsent(operation, first);
-}
-
 void Access::answer_unsent(OperationState& operation, std::size_t first) {
   AnsweredItems answered(*this, operation);
   for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
@@ -138,7 +133,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const std::uint32_t count = header.count;
   const Domain responder(header.domain);
   const auto mark = [&, item_at, count, responder](auto with_versions) LAPSE_REQUIRES(progress_role) {
-    bool have_entries = false;
+    bool any_pinned = false;
     for (std::uint32_t i = 0; i < count; ++i) {
       OperationState::Item& item = item_at(i);
       if (!item.in_flight()) [[unlikely]] {
@@ -155,11 +150,11 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
           throw;
         }
       }
-      have_entries |= answered.mark(item, responder);
+      any_pinned |= answered.mark(item, responder);
     }
-    return have_entries;
+    return any_pinned;
   };
-  const bool have_entries = version_bytes == 0 ? mark(std::false_type()) : mark(std::true_type());
+  const bool any_pinned = version_bytes == 0 ? mark(std::false_type()) : mark(std::true_type());
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;
     if (item_at(header.count - 1).offset - item_at(0).offset == (header.count - 1) * length) {
@@ -169,7 +164,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
         std::memcpy(operation.row(item_at(i)), records, bytes);
     }
   }
-  if (!have_entries) [[likely]]
+  if (!any_pinned) [[likely]]
     return;
   for (std::uint32_t i = 0; i < count; ++i) answered.finish(item_at(i), responder);
 }

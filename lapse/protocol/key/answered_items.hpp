@@ -23,7 +23,6 @@ class Access::AnsweredItems {
   void add_executed(OperationState::Item& item) LAPSE_REQUIRES(progress_role) {
     ++items_;
     item.set_state(OperationState::ItemState::answered);
-    if (item.entry != nullptr) UnansweredTable::finish(*item.entry);
   }
   // Adds an item that was in flight and that `responder` has executed. Its value has been stored.
   void add(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
@@ -36,7 +35,7 @@ class Access::AnsweredItems {
     ++items_;
     if (item.sent_to != responder) operation_.table->remember_location(item.key, responder);
     item.set_state(OperationState::ItemState::answered);
-    return item.entry != nullptr;
+    return item.pinned != nullptr;
   }
   // Rolls back the first `items` marked items.
   template <class ItemAt>
@@ -45,28 +44,24 @@ class Access::AnsweredItems {
     items_ = 0;
   }
   void finish(const OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
-    if (item.entry != nullptr) [[unlikely]]
-      finish_in_entry(item, responder);
+    if (item.pinned != nullptr) [[unlikely]]
+      finish_pinned(*item.pinned, responder);
   }
 
  private:
-  void finish_in_entry(const OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
-    UnansweredKey& entry = *item.entry;
-    Pin& pin = entry.pin;
+  void finish_pinned(PinnedKey& pinned, Domain responder) LAPSE_REQUIRES(progress_role) {
+    Pin& pin = pinned.pin;
     --pin.unanswered;
     if (pin.unanswered > 0) {
       if (pin.entry && *pin.entry != responder &&
-          Router::redirects(operation_.table->view(item.key), *pin.entry, responder))
+          Router::redirects(operation_.table->view(pinned.key), *pin.entry, responder))
         pin.redirected = true;
-      UnansweredTable::finish(entry);
       return;
     }
-    pin = Pin{};
-    // The entry may be reused after the key's last operation has been counted. Held operations count, too.
-    const bool holds = !entry.held.empty();
-    UnansweredTable::finish(entry);
     // The route is free: submit the held operations, in program order.
-    if (holds) access_.resume(entry, true);
+    pin = Pin{};
+    if (!pinned.held.empty()) return access_.resume(pinned, true);
+    operation_.worker->routes().release(pinned);
   }
 
   Access& access_;

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
+void OwnerLookups::begin(TableShard& table, Key key, PinnedKey& waiting) {
   std::uint64_t tag = readings_.size();
   if (free_.empty()) {
     readings_.push_back({&table, &waiting});
@@ -20,7 +20,7 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
                 table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
 }
 
-UnansweredKey& OwnerLookups::finish(const RemoteReads::Finished& read) {
+PinnedKey& OwnerLookups::finish(const RemoteReads::Finished& read) {
   const Reading reading = readings_.at(read.tag);
   free_.push_back(read.tag);
   reading.table->remember_lookup(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));

@@ -7,7 +7,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
-#include "lapse/protocol/worker/unanswered_table.hpp"
+#include "lapse/protocol/worker/routes_in_flight.hpp"
 #include "lapse/transport/rma/remote_reads.hpp"
 
 namespace lapse {
@@ -29,15 +29,15 @@ class OwnerLookups {
            view.home != view.self && pin.unanswered == 0 && !pin.holds;
   }
   // Starts reading the key's owner. Meanwhile, `waiting` holds the worker's operations on the key.
-  void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
-  // Called when a read has finished: stores the owner as the key's hint, if it has none. Returns the entry
+  void begin(TableShard& table, Key key, PinnedKey& waiting) LAPSE_REQUIRES(progress_role);
+  // Called when a read has finished: stores the owner as the key's hint, if it has none. Returns the key
   // that waits.
-  UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
+  PinnedKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:
   struct Reading {
     TableShard* table;
-    UnansweredKey* waiting;
+    PinnedKey* waiting;
   };
 
   RemoteReads* reads_;

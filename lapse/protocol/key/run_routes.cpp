@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "lapse/directory/router.hpp"
+#include "lapse/protocol/worker/worker_endpoint.hpp"
 
 namespace lapse {
 
@@ -20,6 +21,8 @@ void RunRoutes::begin(const OperationState& operation, std::size_t first, std::s
   }
   used_.clear();
   table_ = operation.table;
+  RoutesInFlight& in_flight = operation.worker->routes();
+  in_flight_ = in_flight.is_alone() ? nullptr : &in_flight;
   first_ = static_cast<std::uint32_t>(first);
   items_ = 0;
   const auto places = 2 * static_cast<std::size_t>(table_->definition().domains.ranks());
@@ -44,20 +47,33 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
     for (std::size_t i = 0; i < items.size(); ++i) keys_[i] = items[i].key;
     home_map.homes(std::span(keys_).first(items.size()), homes_.data());
   }
+  if (in_flight_ != nullptr) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      lines_[i] = &in_flight_->line(items[i].key);
+      __builtin_prefetch(lines_[i], 1);
+    }
+  }
   std::uint32_t* const places = places_.data() + items_;
   Count* const counts = counts_.data();
   std::uint8_t* const is_used = is_used_.data();
   KeyView view;
   view.self = table.self_domain();
+  const auto leave = [&](std::size_t i) {
+    places[i] = kOther;
+    others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
+  };
   for (std::size_t i = 0; i < items.size(); ++i) {
     OperationState::Item& item = items[i];
     view.home = few ? home_map.home(item.key) : homes_[i];
-    if (item.entry != nullptr || !table.view_absent(item.key, words[i], alone, view)) {
-      places[i] = kOther;
-      others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
+    if (!table.view_absent(item.key, words[i], alone, view)) {
+      leave(i);
       continue;
     }
     const Route route = Router::route_absent(view);
+    if (in_flight_ != nullptr && !in_flight_->follow(*lines_[i], item.key, route)) [[unlikely]] {
+      leave(i);
+      continue;
+    }
     item.sent_to = route.to;
     item.by_entry = route.is_entry;
     item.set_state(OperationState::ItemState::in_flight);

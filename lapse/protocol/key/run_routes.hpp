@@ -10,12 +10,13 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/protocol/worker/operation_state.hpp"
+#include "lapse/protocol/worker/routes_in_flight.hpp"
 
 namespace lapse {
 
 // Chooses the routes of the next items of an operation in one pass, and sorts them by destination. A plain
-// item travels in a run: its key is absent here, nothing else of the worker on the key is unanswered, and the
-// state of memory alone decides its route. Memory is reused from one operation to the next.
+// item travels in a run: its key is absent here, and the route that this state of memory decides is that of the
+// worker's unanswered operations on the key. Memory is reused from one operation to the next.
 //
 // Call begin, add for all items in their order, and end in one step of the engine. Each throws std::bad_alloc
 // if out of memory: then the operation keeps its order, and begin may follow.
@@ -31,7 +32,7 @@ class RunRoutes {
     std::uint32_t end = 0;
   };
 
-  // Begins with item number `first`; at most `most` items will be added.
+  // Begins with item number `first`; at most `most` items will be added. RoutesInFlight::begin comes before.
   void begin(const OperationState& operation, std::size_t first, std::size_t most)
       LAPSE_REQUIRES(progress_role);
   // Adds the next items, at most kMaxAtOnce. `words`: the slot words of their keys, null if a key has none. A
@@ -65,8 +66,10 @@ class RunRoutes {
   // The items that are being added.
   std::array<Key, kMaxAtOnce> keys_;
   std::array<Domain, kMaxAtOnce> homes_;
+  std::array<RecentKeys::Line*, kMaxAtOnce> lines_;
   // The current operation.
   const TableShard* table_ = nullptr;
+  RoutesInFlight* in_flight_ = nullptr;  // of its worker; null if the operation is alone
   std::uint32_t first_ = 0;
   std::uint32_t items_ = 0;  // added
 

@@ -62,8 +62,8 @@ bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
 // Whether the item waits for its route. The entry of an answered item may by now be that of another key, so
 // it counts only if it holds the item itself.
 bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
-  const UnansweredKey* const entry = operation.items[item].entry;
-  return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {
+  const PinnedKey* const pinned = operation.items[item].pinned;
+  return pinned != nullptr && std::ranges::any_of(pinned->held, [&](const PinnedKey::Held& held) {
            return held.operation == &operation && held.item == item;
          });
 }

@@ -14,13 +14,13 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table/key_failure.hpp"
 #include "lapse/protocol/table/operation_kind.hpp"
-#include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/transport/engine/submission_queue.hpp"
 
 namespace lapse {
 
 class TableShard;
 class WorkerEndpoint;
+struct PinnedKey;
 
 // Filled by the worker before it is submitted, or piece by piece while the worker holds the progress lock.
 // The submitted part belongs to the engine until `remaining` is zero. The worker's endpoint pools the
@@ -35,12 +35,12 @@ struct OperationState : Submission, ValueOperation {
     answered,
   };
   // Made by the worker before the engine has it. From then on, only the holder of the progress lock writes to
-  // it: the entry (a later operation joins it), its destination, where its update is kept, and the state.
+  // it: what its route is pinned to, its destination, where its update is kept, and the state.
   // Without the lock, the worker may still read the key, which never changes, and the state.
   class Item {
    public:
-    Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)
-        : key(its_key), entry(its_entry), offset(row), payload_offset(update) {}
+    Item(Key its_key, std::uint32_t row, std::uint32_t update)
+        : key(its_key), offset(row), payload_offset(update) {}
 
     ItemState state() const {
       return std::atomic_ref(const_cast<ItemState&>(state_)).load(std::memory_order_acquire);
@@ -52,8 +52,8 @@ struct OperationState : Submission, ValueOperation {
     }
 
     Key key;
-    // null while the worker has no other unanswered operation on the key; always null for localize
-    UnansweredKey* entry;
+    // Null unless the route of the worker's operations on the key is pinned (RoutesInFlight).
+    PinnedKey* pinned = nullptr;
     std::uint32_t offset;          // of the key's row at the destination, in units of row_unit
     std::uint32_t payload_offset;  // of its row among the updates, in units of payload_unit
     // Where it was sent; set once it is in flight.
@@ -65,13 +65,10 @@ struct OperationState : Submission, ValueOperation {
     ItemState state_ = ItemState::waiting;
   };
   static_assert(sizeof(Item) == 32);
-  // An entry was made for this operation and an earlier one. The entry then counts the earlier one, too, if
-  // that is still unanswered.
-  struct Join {
-    UnansweredKey* entry;
-    OperationState* operation;
-    std::uint32_t serial;
-    std::uint32_t item;
+  // Its number among the worker's operations, and that of the oldest one that was unanswered when it began.
+  struct Place {
+    std::uint32_t number = 1;
+    std::uint32_t oldest = 1;
   };
   // Names an item in messages: by its position in the order of routes, or by its index with this bit.
   static constexpr std::uint32_t kIndexBit = std::uint32_t{1} << 31;
@@ -89,15 +86,15 @@ struct OperationState : Submission, ValueOperation {
   // earlier serial number must not be followed: the items may be gone.
   std::atomic<std::uint32_t> serial{0};
   TableShard* table = nullptr;
+  Place place;                              // not of a localize
   std::vector<Item> items;                  // keys that could not be handled directly
-  std::vector<Join> joins;                  // its items that join entries with others
   const std::byte* updates = nullptr;       // push and set: the call's updates; call: its arguments
   std::vector<std::byte> payload;           // the updates that the operation has copied
   std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
   std::size_t row_unit = 1;                 // unit of the items' offsets at the destination, in bytes
   std::size_t payload_unit = 1;             // unit of their offsets among the updates, in bytes
   std::size_t update_bytes = 0;             // of all items
-  bool holdable = false;                    // any item may be held: each has an entry, none is in a run
+  bool holdable = false;                    // any item may be held: none is in a run
   bool refused = false;                     // out of memory to submit it: no item is executed
   bool is_remote = false;                   // at least one item was sent to another rank
   std::uint32_t counted_bytes = 0;          // kept_bytes(), as its worker last counted them
@@ -128,14 +125,12 @@ struct OperationState : Submission, ValueOperation {
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
-  // Bytes allocated for items, their updates, joins and order.
+  // Bytes allocated for items, their updates and order.
   std::size_t kept_bytes() const LAPSE_REQUIRES(progress_role) {
-    return items.capacity() * sizeof(Item) + joins.capacity() * sizeof(Join) + payload.capacity() +
-           order.capacity() * sizeof(std::uint32_t);
+    return items.capacity() * sizeof(Item) + payload.capacity() + order.capacity() * sizeof(std::uint32_t);
   }
   void free_memory() LAPSE_REQUIRES(progress_role) {
     items = std::vector<Item>();  // `{}` would keep the memory
-    joins = std::vector<Join>();
     payload = decltype(payload)();
     order = decltype(order)();
     reordered = false;

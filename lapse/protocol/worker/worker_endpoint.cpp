@@ -98,7 +98,6 @@ OperationState& WorkerEndpoint::acquire() {
   progress_role.assert_held();  // The engine does not have the operation yet.
   kept_bytes_ -= operation.counted_bytes;
   operation.items.clear();
-  operation.joins.clear();
   operation.updates = nullptr;
   operation.payload.clear();
   operation.update_bytes = 0;

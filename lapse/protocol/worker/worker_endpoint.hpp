@@ -13,6 +13,7 @@
 #include "lapse/protocol/worker/operation_state.hpp"
 #include "lapse/protocol/worker/read_samples.hpp"
 #include "lapse/protocol/worker/required_versions.hpp"
+#include "lapse/protocol/worker/routes_in_flight.hpp"
 #include "lapse/protocol/worker/sync_request.hpp"
 #include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/protocol/worker/worker_activity.hpp"
@@ -157,6 +158,7 @@ class WorkerEndpoint {
   RequiredVersions& required_versions() { return required_versions_; }
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }
+  RoutesInFlight& routes() LAPSE_REQUIRES(progress_role) { return routes_; }
   Doorbell& bell() { return bell_; }
   // By table: counts this worker's accesses without the engine.
   std::vector<TableCounters>& counters() { return counters_; }
@@ -186,6 +188,7 @@ class WorkerEndpoint {
   std::atomic<std::uint32_t> open_{0};
   std::atomic<std::uint64_t> open_bytes_{0};
   UnansweredTable unanswered_;
+  RoutesInFlight routes_;
   RequiredVersions required_versions_{unanswered_.count()};
   Doorbell bell_;
   ReadSamples read_samples_;

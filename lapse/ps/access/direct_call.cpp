@@ -1,5 +1,6 @@
 #include "lapse/ps/access/direct_call.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <span>
@@ -18,14 +19,13 @@ void DirectCall::handle_submission(Submission&) {
   local_.wait_for_latches(false);
   for (;;) {
     const std::size_t items = operation.items.size();
-    const std::size_t joins = operation.joins.size();
     const Key first = local_.next_key();
     try {
-      access_.begin_piece(operation, items, joins, kPieceKeys);
+      access_.begin_piece(operation, items, std::min(kPieceKeys, local_.remaining()));
       make_piece(operation);
     } catch (const std::bad_alloc&) {
       operation.fail_without_memory(first, rank_);
-      access_.refuse_piece(operation, items, joins);
+      access_.refuse_piece(operation, items);
       break;
     }
     if (!access_.end_piece(operation)) break;
@@ -39,7 +39,7 @@ void DirectCall::handle_submission(Submission&) {
 
 bool DirectCall::leave(OperationState& operation) {
   try {
-    operation.worker->unanswered().part_ways();
+    Access::part_ways(operation);
   } catch (const std::bad_alloc&) {
     // Without memory to keep the order of operations, waits for the latch inside the engine.
     local_.wait_for_latches(true);

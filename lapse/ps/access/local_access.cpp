@@ -34,7 +34,9 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   // Branchless: which keys are local is unpredictable.
   for (std::size_t i = 0; i < count; ++i) {
     const Store::Word* const word = words_[word_ + i];
-    const bool use = word != nullptr && may_use(*word);
+    bool use = word != nullptr && may_use(*word);
+    if (is_ordered_ && use) [[unlikely]]
+      use = endpoint_.may_access_memory(table_, keys[i], word);
     usable[usables] = static_cast<std::uint32_t>(i);
     usables += use ? 1 : 0;
     undone.positions[undone.count] = static_cast<std::uint32_t>(first + i);

@@ -58,6 +58,7 @@ class LocalAccess {
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
+  std::size_t remaining() const { return cursor_.remaining().size(); }
   // Returns the next key, or the last one at the end. If undone of carry_out_rest has thrown, the first key
   // that was tried.
   Key next_key() const { return at_end() ? cursor_.keys().back() : cursor_.remaining().front(); }
@@ -74,8 +75,12 @@ class LocalAccess {
   std::size_t carry_out_together(NotLocal& undone);
   std::span<const Key> keys() const { return cursor_.keys(); }
   // Promises that no key becomes local during this access, except by the end of a lease: the caller drives
-  // the engine of the only rank that serves the domain's keys. No operation of the worker was unanswered.
-  void expect_no_arrivals() { may_overtake_ = false; }
+  // the engine of the only rank that serves the domain's keys. `ordered`: operations of the worker may be
+  // unanswered.
+  void expect_no_arrivals(bool ordered) {
+    may_overtake_ = false;
+    is_ordered_ = ordered;
+  }
   void expect_arrivals() { may_overtake_ = true; }
   // Sets whether to wait for a key whose latch another thread holds. If not, carry_out_next stops at that
   // key, which is the next one then, and meets_latch() is true.
@@ -119,6 +124,7 @@ class LocalAccess {
   std::size_t word_ = Store::kMaxAtOnce;
   // a local key may have an unanswered operation
   bool may_overtake_ = true;
+  bool is_ordered_ = false;  // a key that is local now may have an unanswered operation of an earlier call
   bool waits_ = true;
   bool meets_latch_ = false;
 };

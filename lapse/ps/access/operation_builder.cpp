@@ -40,11 +40,7 @@ void OperationBuilder::begin(OperationState& operation) {
   if (request_.operation.kind == OperationKind::localize) return;
   // An item may be held until the lookup of its owner has ended.
   operation.holdable = table_.exposed_owners() && keys_ <= kMaxLookups;
-  // If other ranks serve keys of the domain, they may change a route between two items.
-  using Repeats = UnansweredTable::Repeats;
-  const bool alone = table_.definition().members() == 1;
-  endpoint_.unanswered().begin(operation, table_.id(), items, keys_,
-                               alone ? Repeats::go_one_way : Repeats::have_entries);
+  endpoint_.unanswered().begin(operation, table_.id());
 }
 
 void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint32_t> positions) {
@@ -54,12 +50,10 @@ void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint3
   if (items.capacity() - items.size() < positions.size())
     items.reserve(std::max(items.size() + positions.size(), 2 * items.capacity()));
   const auto length = static_cast<std::uint32_t>(table_.sizes().layout().length);
-  UnansweredTable& unanswered = endpoint_.unanswered();
-  const bool late = unanswered.add_late(static_cast<std::uint32_t>(positions.size()));
+  endpoint_.unanswered().add(static_cast<std::uint32_t>(positions.size()));
   for (const std::uint32_t position : positions) {
-    const Key key = call[position];
     const std::uint32_t offset = position * length;
-    items.emplace_back(key, late ? nullptr : unanswered.add(key), offset, offset);
+    items.emplace_back(call[position], offset, offset);
   }
   if (request_.updates != nullptr)
     operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();

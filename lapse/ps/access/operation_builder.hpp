@@ -24,19 +24,14 @@ class OperationBuilder {
       : endpoint_(endpoint), table_(table), request_(request), handler_(handler), keys_(keys) {}
 
   // Adds a key to localize.
-  void add(Key key) { state().items.emplace_back(key, nullptr, 0, 0); }
+  void add(Key key) { state().items.emplace_back(key, 0, 0); }
   // Adds a row of an access; the key counts as unanswered from now on. If it throws std::bad_alloc, it has
   // added nothing.
   void add(const Row& row) {
     OperationState& operation = state();
     const auto offset = static_cast<std::uint32_t>(row.offset);
-    OperationState::Item& item = operation.items.emplace_back(row.key, nullptr, offset, offset);
-    try {
-      item.entry = endpoint_.unanswered().add(row.key);
-    } catch (...) {
-      operation.items.pop_back();
-      throw;
-    }
+    operation.items.emplace_back(row.key, offset, offset);
+    endpoint_.unanswered().add();
     operation.update_bytes += row.update.size();
   }
   // Adds rows of values of one length, at these positions in the call.

@@ -78,7 +78,7 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
   if (plain && keys.size() * state.sizes().layout().value_bytes() <= kMaxBytesInEngine) {
     local.carry_out_leading();
     if (local.at_end()) return {};
-    if (state.definition().members() == 1 && gate_.is_clear()) local.expect_no_arrivals();
+    if (state.definition().members() == 1) local.expect_no_arrivals(!gate_.is_clear());
     OperationState& operation = builder.state();
     DirectCall call(local, builder, phase_.protocol.access(), phase_.rank);
     const BusyGuard guard(gate_, Busy::engine);

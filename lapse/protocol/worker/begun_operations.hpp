@@ -1,0 +1,52 @@
+// The last operations of a worker, in program order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lapse/protocol/worker/operation_state.hpp"
+
+namespace lapse {
+
+// Operations with consecutive numbers, which wrap. Their objects may have been reused meanwhile.
+class BegunOperations {
+ public:
+  struct Begun {
+    std::uint32_t number;
+    std::uint32_t serial;  // of the object at that time
+    TableId table;
+    OperationState* object;
+
+    // Null if it has been answered and the object may be in use again.
+    OperationState* operation() const {
+      return object->serial.load(std::memory_order_relaxed) == serial ? object : nullptr;
+    }
+    bool answered() const { return operation() == nullptr || object->done(); }
+  };
+
+  bool empty() const { return first_ == begun_.size(); }
+  std::span<const Begun> all() const { return std::span(begun_).subspan(first_); }
+  const Begun& oldest() const { return begun_[first_]; }
+  const Begun& last() const { return begun_.back(); }
+
+  // Throws std::bad_alloc and then has no effect.
+  void add(OperationState& operation, TableId table, std::uint32_t number) {
+    begun_.push_back({number, operation.serial.load(std::memory_order_relaxed), table, &operation});
+  }
+  // Drops the oldest operations while drop(operation).
+  template <class Drop>
+  void drop_while(Drop&& drop) {
+    while (!empty() && drop(oldest())) ++first_;
+    if (2 * first_ < begun_.size()) return;
+    begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+
+ private:
+  std::vector<Begun> begun_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace lapse

@@ -78,8 +78,8 @@ class Access : public ProtocolModule {
   void refuse_piece(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role) {
     answer_unsent(operation, first);
   }
-  // The step of the engine ends before the operation is complete: the routes of its keys may change before the
-  // next piece. Throws std::bad_alloc.
+  // The step of the engine ends before the operation is complete: the routes of its keys may change before
+  // the next piece. Throws std::bad_alloc.
   static void part_ways(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Sends packets of at least `bytes` bytes while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }

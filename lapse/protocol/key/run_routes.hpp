@@ -15,8 +15,8 @@
 namespace lapse {
 
 // Chooses the routes of the next items of an operation in one pass, and sorts them by destination. A plain
-// item travels in a run: its key is absent here, and the route that this state of memory decides is that of the
-// worker's unanswered operations on the key. Memory is reused from one operation to the next.
+// item travels in a run: its key is absent here, and the route that this state of memory decides is that of
+// the worker's unanswered operations on the key. Memory is reused from one operation to the next.
 //
 // Call begin, add for all items in their order, and end in one step of the engine. Each throws std::bad_alloc
 // if out of memory: then the operation keeps its order, and begin may follow.

@@ -15,14 +15,15 @@ namespace lapse {
 // is removed. A key's slot is in its cache line, where it replaces a dead one. If all slots of the line are
 // live, it is in a list of further slots; the table grows when that becomes long.
 //
-// Numbers of operations begin at 1 and wrap: a slot that was not used for 2^31 operations may seem to be live.
+// Numbers of operations begin at 1 and wrap: a slot that was not used for 2^31 operations may seem to be
+// live.
 class RecentKeys {
  public:
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t operation = 0;
-    // The user's; -1 in a new slot. With a value of at most kStays, the slot is live until the user changes the
-    // value.
+    // The user's; -1 in a new slot. With a value of at most kStays, the slot is live until the user changes
+    // the value.
     std::int32_t value = -1;
   };
   static constexpr std::int32_t kStays = -2;
@@ -70,9 +71,10 @@ class RecentKeys {
       make_space(keys, oldest);
     taken_ += keys;
   }
-  // Called now and then while no slot is live: shrinks the table if little of it was used since the last call.
+  // Called now and then while no slot is live: shrinks the table if little of it was used since the last
+  // call.
   void relax() {
-    if (lines_.size() > kFewestLines && taken_ < lines_.size() / 8) {
+    if (lines_.size() > kMinLines && taken_ < lines_.size() / 8) {
       lines_ = std::vector<Line>();
       further_ = std::vector<Slot>();
     }
@@ -82,8 +84,8 @@ class RecentKeys {
 
  private:
   static constexpr std::uint64_t kMultiplier = 0x9e37'79b9'7f4a'7c15;  // 2^64 / golden ratio
-  static constexpr std::size_t kFewestLines = 64;
-  static constexpr std::size_t kMostFurther = 8;
+  static constexpr std::size_t kMinLines = 64;
+  static constexpr std::size_t kMaxFurther = 8;
 
   template <class Slots>
   static Slot* find_in(Slots& slots, std::uint64_t key) {
@@ -104,8 +106,8 @@ class RecentKeys {
   }
   void make_space(std::size_t keys, std::uint32_t oldest) {
     std::erase_if(further_, [oldest](const Slot& slot) { return !is_live(slot, oldest); });
-    std::size_t lines = std::bit_ceil(std::max({kFewestLines, keys, lines_.size()}));
-    if (further_.size() > kMostFurther) lines *= 2;
+    std::size_t lines = std::bit_ceil(std::max({kMinLines, keys, lines_.size()}));
+    if (further_.size() > kMaxFurther) lines *= 2;
     further_.reserve(further_.size() + keys);
     if (lines == lines_.size()) return;
     RecentKeys larger;

@@ -15,7 +15,8 @@ void RoutesInFlight::begin(OperationState& operation, std::size_t items) {
       return static_cast<std::int32_t>(begun.number - place.oldest) < 0;
     });
     if (begun_.empty()) {
-      is_alone_ = !operation.holdable;
+      // If other ranks serve keys of the domain, they may change the route of a key between two items.
+      is_alone_ = !operation.holdable && operation.table->definition().members() == 1;
     } else if (is_alone_) {
       if (const OperationState* const before = begun_.last().operation()) enter(*before);
       is_alone_ = false;

@@ -29,16 +29,17 @@ struct PinnedKey {
   std::vector<Held> held LAPSE_GUARDED_BY(progress_role);
 };
 
-// Keeps all unanswered operations of a worker on a key on one route (entry rule, Router), so that they arrive in
-// program order.
+// Keeps all unanswered operations of a worker on a key on one route (entry rule, Router), so that they arrive
+// in program order.
 //
 // It stores where the last operation on each key entered (Pin::entry). While the next operation on the key
-// enters at the same place, nothing else is needed: answers change nothing here. Only if it would enter
-// elsewhere, and an earlier one may be in flight, are those in flight counted, and the key is pinned until they
-// have been answered.
+// enters at the same place, nothing else is needed: answers change nothing here. Only if it would enter at
+// another one, and an earlier one may be in flight, are those in flight counted, and the key is pinned until
+// they have been answered.
 //
-// If an operation begins while nothing else of the worker is in flight, its routes are stored only when the
-// next one begins: a worker that waits for each operation never pays for them.
+// If an operation begins while nothing else of the worker is in flight, and only this rank can change its
+// routes, they are stored only when the next operation begins: a worker that waits for each operation never
+// pays for them.
 //
 // Thread safety: the holder of the progress lock. The operations of a worker begin in program order.
 class RoutesInFlight {
@@ -49,11 +50,11 @@ class RoutesInFlight {
   // The next items of the current operation may take other routes than those before. Throws std::bad_alloc.
   void part_ways() LAPSE_REQUIRES(progress_role);
 
-  // Whether nothing else of the worker was in flight when the current operation began: its items may take any
+  // Whether no order is to be kept: the items of the current operation may take any
   // routes, without follow and note.
   bool is_alone() const LAPSE_REQUIRES(progress_role) { return is_alone_; }
-  // Notes that an item of the current operation takes the route. False, without effect, if an earlier operation
-  // may have entered elsewhere: the item's route then depends on its pin.
+  // Notes that an item of the current operation takes the route. False, without effect, if an earlier
+  // operation may have entered at another place: the item's route then depends on its pin.
   bool follow(Key key, const Route& route) LAPSE_REQUIRES(progress_role) {
     return follow(line(key), key, route);
   }
@@ -74,8 +75,8 @@ class RoutesInFlight {
     slot.operation = current_.number;
     slot.value = entry_of(route);
   }
-  // The pin of an item that is not in flight, which is pinned (Item::pinned) only if necessary; else the pin is
-  // `alone`, empty before. Throws std::bad_alloc.
+  // The pin of an item that is not in flight, which is pinned (Item::pinned) only if necessary; else the pin
+  // is `alone`, empty before. Throws std::bad_alloc.
   Pin& pin(OperationState& operation, OperationState::Item& item, Pin& alone) LAPSE_REQUIRES(progress_role);
   // Pins an item of the current operation that is neither pinned nor in flight, and has an empty pin. Throws
   // std::bad_alloc.

@@ -9,7 +9,7 @@ namespace {
 
 using Begun = BegunOperations::Begun;
 
-// Keys of different tables may share a slot: a question then looks at all items.
+// Keys of different tables may share a slot: a question then searches all items.
 std::uint64_t slot_key(TableId table, Key key) {
   return key.value() + (std::uint64_t{table.value()} << 48U);
 }

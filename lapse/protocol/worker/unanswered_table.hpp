@@ -70,8 +70,8 @@ class UnansweredTable {
   UnansweredCount count_;
   BegunOperations begun_;
   std::uint32_t next_ = 1;  // number of the next operation
-  // By key and table, with the index of an operation's last item of the key. The items of all operations before
-  // number `entering_`, and its first `entered_` items.
+  // By key and table, with the index of an operation's last item of the key. The items of all operations
+  // before number `entering_`, and its first `entered_` items.
   RecentKeys keys_;
   std::uint32_t entering_ = 1;
   std::size_t entered_ = 0;

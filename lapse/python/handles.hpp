@@ -31,6 +31,13 @@ using AnySample = std::variant<adapm::PreparedSample<float>, adapm::PreparedSamp
 
 struct AttachedHere;
 
+// Returns f(), called without the interpreter's lock.
+template <class F>
+decltype(auto) unlocked(F&& f) {
+  const py::gil_scoped_release released;
+  return std::forward<F>(f)();
+}
+
 // Shared by all handles of a server.
 struct ServerState {
   std::unique_ptr<ParameterServer> own;              // or that of the manager
@@ -80,6 +87,11 @@ struct PendingOperation {
     }
     const py::gil_scoped_release released;
     operation = {};
+  }
+  // Returns the array, or None.
+  py::object wait() {
+    unlocked([&] { operation.wait(); });
+    return values ? py::object(values->array) : py::none();
   }
 };
 
@@ -140,11 +152,7 @@ class OperationHandle {
   bool done() const { return pending_.operation.done(); }
   py::object wait() {
     (void)worker_->base();
-    {
-      const py::gil_scoped_release released;
-      pending_.operation.wait();
-    }
-    return pending_.values ? py::object(pending_.values->array) : py::none();
+    return pending_.wait();
   }
 
  private:

@@ -52,11 +52,8 @@ std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, cons
   const Clock to = clock_of(end);
   return std::visit(
       [&](const auto& typed) {
-        const auto made = [&] {
-          const py::gil_scoped_release released;
-          return intents.prepare_sample(typed, keys, from, to);
-        };
-        return std::make_unique<PreparedHandle>(worker, made());
+        return std::make_unique<PreparedHandle>(
+            worker, unlocked([&] { return intents.prepare_sample(typed, keys, from, to); }));
       },
       sampler.sampler);
 }
@@ -70,17 +67,13 @@ py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::si
       [&](auto& typed) -> py::object {
         using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
         if (!values) {
-          const py::gil_scoped_release released;
-          caller.take_keys(typed, to);
+          unlocked([&] { caller.take_keys(typed, to); });
+          return keys;
         }
-        if (!values) return keys;
         py::array_t<T> drawn(
             {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(typed.table().length())});
         const std::span<T> rows(drawn.mutable_data(), static_cast<std::size_t>(drawn.size()));
-        {
-          const py::gil_scoped_release released;
-          caller.pull_sample(typed, to, rows).wait();
-        }
+        unlocked([&] { caller.pull_sample(typed, to, rows).wait(); });
         return py::make_tuple(keys, drawn);
       },
       prepared.sample);

@@ -62,10 +62,7 @@ class LeaseHandle {
     for (const LeasedRows& rows : rows_)
       std::visit([&](const auto& typed) { keys.emplace_back(typed, key_span(rows.keys)); },
                  rows.handle().table);
-    {
-      const py::gil_scoped_release released;
-      lease_.emplace(base.lease(keys));
-    }
+    lease_ = unlocked([&] { return base.lease(keys); });
     for (LeasedRows& rows : rows_) make_arrays(rows);
     for (const LeasedRows& rows : rows_) copy(rows, Copy::from_memory);
     return *this;

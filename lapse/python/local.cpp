@@ -48,13 +48,13 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
   const std::byte* const from = given ? reinterpret_cast<const std::byte*>(given->data()) : nullptr;
   std::byte* const to = results ? reinterpret_cast<std::byte*>(results->data()) : nullptr;
   const std::span<const Key> span = key_span(held);
-  Operation operation;
-  std::visit(
-      [&](const auto& typed) {
-        const py::gil_scoped_release released;
-        operation = base.call(typed.handle(), *function.function, function.identity, span, from, to);
-      },
-      table.table);
+  Operation operation = unlocked([&] {
+    return std::visit(
+        [&](const auto& typed) {
+          return base.call(typed.handle(), *function.function, function.identity, span, from, to);
+        },
+        table.table);
+  });
   return {std::move(operation), std::move(results)};
 }
 
@@ -82,10 +82,8 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::
   const SharedObject shared(function);
   // The function's exceptions go to the caller unchanged.
   std::optional<py::error_already_set> raised;
-  bool done = false;
-  {
-    const py::gil_scoped_release released;
-    done = std::visit(
+  const bool done = unlocked([&] {
+    return std::visit(
         [&](const auto& typed) {
           using T = ElementOf<decltype(typed)>;
           return base.update_if_local(typed, key, [&](std::span<T> value) {
@@ -101,7 +99,7 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::
           });
         },
         table.table);
-  }
+  });
   if (raised) throw std::move(*raised);
   return done;
 }
@@ -113,13 +111,12 @@ py::tuple local_values(WorkerState& worker, const TableHandleOf& table) {
         using T = ElementOf<decltype(typed)>;
         std::vector<std::uint64_t> keys;
         std::vector<T> values;
-        {
-          const py::gil_scoped_release released;
+        unlocked([&] {
           base.for_each_local(typed, [&](Key key, std::span<const T> value) {
             keys.push_back(key.value());
             values.insert(values.end(), value.begin(), value.end());
           });
-        }
+        });
         const auto rows = static_cast<py::ssize_t>(keys.size());
         const auto length = static_cast<py::ssize_t>(typed.length());
         const auto shape =
@@ -138,13 +135,8 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
       .def(
           "call",
           [](WorkerState& self, const TableHandleOf& table, const FunctionHandle& function,
-             const py::object& keys, const py::object& arguments) -> py::object {
-            PendingOperation pending = begin_call(self, table, function, keys, arguments);
-            {
-              const py::gil_scoped_release released;
-              pending.operation.wait();
-            }
-            return pending.values ? py::object(pending.values->array) : py::none();
+             const py::object& keys, const py::object& arguments) {
+            return begin_call(self, table, function, keys, arguments).wait();
           },
           "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
           "Runs a registered function at the owner of each key, and waits. Returns its results, or None.")

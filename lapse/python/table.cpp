@@ -132,13 +132,10 @@ std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py
 py::tuple estimate_memory(const SharedServer& server, const py::dtype& type, const py::dict& given) {
   return with_options(type, given, [&](const TableOptions& options, auto element) {
     using T = decltype(element);
-    ParameterServer::MemoryUse use;
-    {
-      const py::gil_scoped_release released;
-      use = server->manager ? server->manager->estimate_memory<T>(options)
-                            : server->own->estimate_memory<T>(options);
-    }
-    return memory_tuple(use);
+    return memory_tuple(unlocked([&] {
+      return server->manager ? server->manager->estimate_memory<T>(options)
+                             : server->own->estimate_memory<T>(options);
+    }));
   });
 }
 

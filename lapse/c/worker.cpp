@@ -79,10 +79,8 @@ Operation begin_call(lapse_worker* worker, const lapse_table* table, const lapse
 }
 
 Reduce reduce_of(lapse_reduce reduce) {
-  if (reduce < LAPSE_SUM || reduce > LAPSE_MAX)
-    throw UsageError(fmt::format("a reduction of number {}", static_cast<int>(reduce)));
-  constexpr std::array kReduces{Reduce::sum, Reduce::min, Reduce::max};
-  return kReduces[static_cast<std::size_t>(reduce)];
+  return choice_at<UsageError>(std::array{Reduce::sum, Reduce::min, Reduce::max}, reduce,
+                               "a reduction of number");
 }
 
 template <class T>

@@ -90,10 +90,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: requested
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_stop_requested(job%handle, answer)
-    if (status == lapse_ok) requested = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_stop_requested(job%handle, answer), ierr)) requested = answer /= 0
   end subroutine lapse_job_stop_requested
 
   !> Not collective, also for workers. Whether a checkpoint is due.
@@ -101,10 +99,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: due
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_checkpoint_due(job%handle, answer)
-    if (status == lapse_ok) due = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_checkpoint_due(job%handle, answer), ierr)) due = answer /= 0
   end subroutine lapse_job_checkpoint_due
 
   !> Collective. Whether the job is to stop: on all ranks or on none.
@@ -112,10 +108,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: stop
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_should_stop(job%handle, answer)
-    if (status == lapse_ok) stop = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_should_stop(job%handle, answer), ierr)) stop = answer /= 0
   end subroutine lapse_job_should_stop
 
   !> Why the job is to stop.
@@ -124,10 +118,7 @@ contains
     character(:), allocatable, intent(inout) :: reason
     integer, intent(out), optional :: ierr
     type(c_ptr) :: text
-    integer(c_int) :: status
-    status = c_job_stop_reason(job%handle, text)
-    if (status == lapse_ok) reason = from_c(text)
-    call finish(status, ierr)
+    if (succeeded(c_job_stop_reason(job%handle, text), ierr)) reason = from_c(text)
   end subroutine lapse_job_stop_reason
 
   !> Collective. Whether a checkpoint is due, by the progress of rank 0.
@@ -136,11 +127,9 @@ contains
     integer(int64), intent(in) :: epochs, clocks
     logical, intent(inout) :: needed
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
+    integer(c_int) :: answer
     if (.not. is_progress(epochs, clocks, ierr)) return
-    status = c_job_need_checkpoint(job%handle, epochs, clocks, answer)
-    if (status == lapse_ok) needed = answer /= 0
-    call finish(status, ierr)
+    if (succeeded(c_job_need_checkpoint(job%handle, epochs, clocks, answer), ierr)) needed = answer /= 0
   end subroutine lapse_job_need_checkpoint
 
   !> Collective. Restarts the interval.

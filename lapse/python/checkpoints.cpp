@@ -91,9 +91,8 @@ void declare_checkpoints(py::module_& module) {
           "add",
           [](const CheckpointsHandle& handle, const TableHandleOf& table,
              const std::optional<std::string>& name) {
-            std::visit(
-                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
-                table.table);
+            table.visit(
+                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); });
           },
           "table"_a, "name"_a = py::none(), "Adds a table to save and load.")
       .def(

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -69,7 +70,16 @@ using SharedServer = std::shared_ptr<ServerState>;
 struct TableHandleOf {
   SharedServer server;
   AnyTable table;
+
+  // Calls f(table) with the table of its element type.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), table);
+  }
 };
+// The element type of a Table.
+template <class T>
+using ElementOf = typename std::remove_cvref_t<T>::element;
 
 // An operation, and the array that it writes to.
 struct PendingOperation {

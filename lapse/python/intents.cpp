@@ -1,6 +1,5 @@
 // Intents and samples of the Python package: by a worker, or by another thread on its behalf.
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "adapm/intent_handle.hpp"
@@ -36,13 +35,13 @@ void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, cons
     const py::object past = py::bool_(keys) ? py::object(keys.attr("stop")) : first;
     const adapm::KeyRange range{.first = key_of(first), .end = key_of(past)};
     const py::gil_scoped_release released;
-    std::visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); }, table.table);
+    table.visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); });
     return;
   }
   const HeldArray held = keys_of(keys);
   const std::span<const Key> span = key_span(held);
   const py::gil_scoped_release released;
-  std::visit([&](const auto& typed) { intents.intent(typed, span, from, to, kind); }, table.table);
+  table.visit([&](const auto& typed) { intents.intent(typed, span, from, to, kind); });
 }
 
 std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, const SharedWorker& worker,
@@ -65,7 +64,7 @@ py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::si
   const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
   return std::visit(
       [&](auto& typed) -> py::object {
-        using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
+        using T = ElementOf<decltype(typed.table())>;
         if (!values) {
           unlocked([&] { caller.take_keys(typed, to); });
           return keys;

@@ -111,9 +111,8 @@ py::tuple memory_use(const ServerState& server, const py::object& table) {
     throw py::type_error("table is " + py::repr(table).cast<std::string>() +
                          ", expected a lapse.Table or None");
   const auto& of = table.cast<const TableHandleOf&>();
-  return memory_tuple(unlocked([&] {
-    return std::visit([&](const auto& typed) { return server.server().memory_use(typed); }, of.table);
-  }));
+  return memory_tuple(unlocked(
+      [&] { return of.visit([&](const auto& typed) { return server.server().memory_use(typed); }); }));
 }
 
 }  // namespace

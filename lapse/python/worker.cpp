@@ -11,7 +11,7 @@ namespace {
 
 template <class F>
 decltype(auto) visit(const TableHandleOf& table, F&& f) {
-  return std::visit(std::forward<F>(f), table.table);
+  return table.visit(std::forward<F>(f));
 }
 
 // A new array for the values of the keys.
@@ -35,8 +35,8 @@ HeldArray pulled_values(const Table<T>& table, std::span<const Key> keys, const 
 PendingOperation begin_pull(WorkerState& worker, const TableHandleOf& table, const HeldArray& keys,
                             const py::object& out) {
   Worker& base = worker.base();
-  return visit(table, [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
     const std::span<const Key> span = key_span(keys);
     HeldArray values = pulled_values(typed, span, out);
     const std::span<T> to = value_span<T>(values);
@@ -49,8 +49,8 @@ py::object pull(WorkerState& worker, const TableHandleOf& table, const py::objec
                 const py::object& out) {
   const HeldArray held = keys_of(keys);
   Worker& base = worker.base();
-  return visit(table, [&](const auto& typed) -> py::object {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) -> py::object {
+    using T = ElementOf<decltype(typed)>;
     const std::span<const Key> span = key_span(held);
     HeldArray values = pulled_values(typed, span, out);
     const std::span<T> to = value_span<T>(values);
@@ -65,8 +65,8 @@ PendingOperation begin_write(WorkerState& worker, Write what, const TableHandleO
                              const py::object& keys, const py::object& given, float scale) {
   Worker& base = worker.base();
   const HeldArray held = keys_of(keys);
-  return visit(table, [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
     const char* const name = what == Write::push ? "updates" : "values";
     const HeldArray values = values_of<T>(given, name, false);
     check_rows(values.array, name, held.size());
@@ -83,7 +83,7 @@ PendingOperation begin_write(WorkerState& worker, Write what, const TableHandleO
 PendingOperation begin_localize(WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
   Worker& base = worker.base();
   const HeldArray held = keys_of(keys);
-  return visit(table, [&](const auto& typed) {
+  return table.visit([&](const auto& typed) {
     const std::span<const Key> span = key_span(held);
     return PendingOperation(unlocked([&] { return base.localize(typed, span); }), std::nullopt);
   });
@@ -92,8 +92,8 @@ PendingOperation begin_localize(WorkerState& worker, const TableHandleOf& table,
 py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, const py::object& of) {
   Worker& base = worker.base();
   const Key key = key_of(of);
-  return visit(table, [&](const auto& typed) -> py::object {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) -> py::object {
+    using T = ElementOf<decltype(typed)>;
     py::array_t<T> value(static_cast<py::ssize_t>(typed.length(key)));
     const std::span<T> to(value.mutable_data(), static_cast<std::size_t>(value.size()));
     const bool done = unlocked([&] { return base.pull_if_local(typed, key, to); });

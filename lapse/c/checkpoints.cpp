@@ -191,10 +191,7 @@ lapse_status lapse_checkpoints_worker_clock(const lapse_checkpoints* checkpoints
 }
 
 lapse_status lapse_checkpoints_problem_count(const lapse_checkpoints* checkpoints, size_t* count) {
-  return guarded([&] {
-    const lapse_checkpoints& asked = given(checkpoints, "checkpoints");
-    given(count, "count") = asked.loaded.problems.size();
-  });
+  return guarded([&] { given(count, "count") = given(checkpoints, "checkpoints").loaded.problems.size(); });
 }
 
 lapse_status lapse_checkpoints_problem(const lapse_checkpoints* checkpoints, size_t i, const char** text) {
@@ -208,8 +205,6 @@ lapse_status lapse_checkpoints_problem(const lapse_checkpoints* checkpoints, siz
 }
 
 lapse_status lapse_checkpoints_only_local(const lapse_checkpoints* checkpoints, int* only_local) {
-  return guarded([&] {
-    const lapse_checkpoints& asked = given(checkpoints, "checkpoints");
-    given(only_local, "only_local") = asked.loaded.only_local ? 1 : 0;
-  });
+  return guarded(
+      [&] { given(only_local, "only_local") = given(checkpoints, "checkpoints").loaded.only_local ? 1 : 0; });
 }

@@ -89,9 +89,8 @@ struct lapse_worker {
   lapse::c::HandleCounts& handles;  // of its server
   lapse::Worker* worker = nullptr;
   adapm::IntentWorker* managed = nullptr;  // the same worker; null: of a server without a manager
-  // One of them is set, for workers of lapse_attach.
-  std::optional<lapse::AttachedWorker> attached = {};
-  std::optional<adapm::AttachedIntentWorker> attached_managed = {};
+  // Set for workers of lapse_attach.
+  std::optional<std::variant<lapse::AttachedWorker, adapm::AttachedIntentWorker>> attached = {};
   std::optional<lapse::c::CountedHandle> counted = {};
 };
 
@@ -173,9 +172,9 @@ std::size_t counted_elements(const TableHandle& table, std::size_t elements) {
 }
 
 template <class T, class Void>
-auto as_values(const TableHandle& table, Void* values, std::size_t given_elements) {
+auto as_values(const Table<T>& table, Void* values, std::size_t given_elements) {
   using Value = std::conditional_t<std::is_const_v<Void>, const T, T>;
-  const std::size_t elements = counted_elements<T>(table, given_elements);
+  const std::size_t elements = counted_elements<T>(table.handle(), given_elements);
   if (values == nullptr && elements > 0) throw UsageError("values is NULL");
   return std::span<Value>(static_cast<Value*>(values), elements);
 }

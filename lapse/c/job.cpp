@@ -70,37 +70,25 @@ void lapse_job_free(lapse_job* job) {
 }
 
 lapse_status lapse_job_stop_requested(const lapse_job* job, int* requested) {
-  return guarded([&] {
-    const lapse_job& asked = given(job, "job");
-    given(requested, "requested") = asked.control.stop_requested() ? 1 : 0;
-  });
+  return guarded([&] { given(requested, "requested") = given(job, "job").control.stop_requested() ? 1 : 0; });
 }
 
 lapse_status lapse_job_checkpoint_due(const lapse_job* job, int* due) {
-  return guarded([&] {
-    const lapse_job& asked = given(job, "job");
-    given(due, "due") = asked.control.checkpoint_due() ? 1 : 0;
-  });
+  return guarded([&] { given(due, "due") = given(job, "job").control.checkpoint_due() ? 1 : 0; });
 }
 
 lapse_status lapse_job_should_stop(lapse_job* job, int* stop) {
-  return guarded([&] {
-    lapse_job& asked = given(job, "job");
-    given(stop, "stop") = asked.control.should_stop() ? 1 : 0;
-  });
+  return guarded([&] { given(stop, "stop") = given(job, "job").control.should_stop() ? 1 : 0; });
 }
 
 lapse_status lapse_job_stop_reason(const lapse_job* job, const char** reason) {
-  return guarded([&] {
-    const lapse_job& asked = given(job, "job");
-    given(reason, "reason") = asked.control.stop_reason().c_str();
-  });
+  return guarded([&] { given(reason, "reason") = given(job, "job").control.stop_reason().c_str(); });
 }
 
 lapse_status lapse_job_need_checkpoint(lapse_job* job, uint64_t epochs, uint64_t clocks, int* needed) {
   return guarded([&] {
-    lapse_job& asked = given(job, "job");
-    given(needed, "needed") = asked.control.need_checkpoint({.epochs = epochs, .clocks = clocks}) ? 1 : 0;
+    given(needed, "needed") =
+        given(job, "job").control.need_checkpoint({.epochs = epochs, .clocks = clocks}) ? 1 : 0;
   });
 }
 

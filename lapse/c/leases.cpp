@@ -51,8 +51,7 @@ void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
   std::size_t first = 0;
   for (const lapse_lease::Part& part : held.parts) {
     if (i < part.end)
-      return visit(*part.table,
-                   [&](const auto& typed) { f(held.lease.values(typed), i - first, typed.handle()); });
+      return visit(*part.table, [&](const auto& typed) { f(held.lease.values(typed), i - first, typed); });
     first = part.end;
   }
   throw lapse::UsageError(fmt::format("index {}, from 0, of a lease of {} keys", i, first));
@@ -63,7 +62,7 @@ void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
 lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length, void** state,
                                size_t* state_length) {
   return guarded([&] {
-    with_leased(lease, i, [&](const auto& values, std::size_t k, const lapse::TableHandle&) {
+    with_leased(lease, i, [&](const auto& values, std::size_t k, const auto& /*table*/) {
       given(value, "value") = values[k].data();
       if (length != nullptr) *length = values[k].size();
       if (state != nullptr) *state = values.state(k).data();
@@ -75,9 +74,8 @@ lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_
 lapse_status lapse_lease_apply(lapse_lease* lease, size_t i, const void* update, size_t elements,
                                float scale) {
   return guarded([&] {
-    with_leased(lease, i, [&](const auto& values, std::size_t k, const lapse::TableHandle& table) {
-      using T = typename decltype(values[k])::value_type;
-      values.apply(k, as_values<T>(table, update, elements), scale);
+    with_leased(lease, i, [&](const auto& values, std::size_t k, const auto& table) {
+      values.apply(k, as_values(table, update, elements), scale);
     });
   });
 }

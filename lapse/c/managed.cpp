@@ -10,17 +10,10 @@
 
 namespace lapse::c {
 
-namespace {
-
-[[noreturn]] void throw_unmanaged() {
-  throw UsageError("this worker has no intents: make its server by lapse_manager_create");
-}
-
-}  // namespace
-
 adapm::IntentWorker& managed(lapse_worker* worker) {
   lapse_worker& handle = given(worker, "worker");
-  if (handle.managed == nullptr) throw_unmanaged();
+  if (handle.managed == nullptr)
+    throw UsageError("this worker has no intents: make its server by lapse_manager_create");
   return *handle.managed;
 }
 
@@ -73,25 +66,18 @@ lapse_status make_sampler(lapse_server* server, const lapse_table* table,
   });
 }
 
-lapse_status signal(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
-                    std::size_t count, std::int64_t start, std::int64_t end, adapm::IntentType type) {
+// Signals an intent for the keys that `keys` returns.
+lapse_status signal(lapse_worker* worker, const lapse_table* table, std::int64_t start, std::int64_t end,
+                    adapm::IntentType type, auto&& keys) {
   return guarded([&] {
     adapm::IntentWorker& caller = managed(worker);
-    visit(given(table, "table"), [&](const auto& typed) {
-      caller.intent(typed, as_keys(keys, count), clock_of(start), clock_of(end), type);
-    });
+    visit(given(table, "table"),
+          [&](const auto& typed) { caller.intent(typed, keys(), clock_of(start), clock_of(end), type); });
   });
 }
 
-lapse_status signal_range(lapse_worker* worker, const lapse_table* table, std::uint64_t first,
-                          std::uint64_t past, std::int64_t start, std::int64_t end, adapm::IntentType type) {
-  return guarded([&] {
-    adapm::IntentWorker& caller = managed(worker);
-    visit(given(table, "table"), [&](const auto& typed) {
-      caller.intent(typed, adapm::KeyRange{.first = Key(first), .end = Key(past)}, clock_of(start),
-                    clock_of(end), type);
-    });
-  });
+adapm::KeyRange range_to(std::uint64_t first, std::uint64_t past) {
+  return {.first = Key(first), .end = Key(past)};
 }
 
 }  // namespace
@@ -107,19 +93,23 @@ using lapse::c::visit;
 
 lapse_status lapse_intent(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
                           int64_t start, int64_t end) {
-  return lapse::c::signal(worker, table, keys, count, start, end, adapm::IntentType::read_write);
+  return lapse::c::signal(worker, table, start, end, adapm::IntentType::read_write,
+                          [&] { return as_keys(keys, count); });
 }
 lapse_status lapse_intent_read(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                                size_t count, int64_t start, int64_t end) {
-  return lapse::c::signal(worker, table, keys, count, start, end, adapm::IntentType::read_only);
+  return lapse::c::signal(worker, table, start, end, adapm::IntentType::read_only,
+                          [&] { return as_keys(keys, count); });
 }
 lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first, uint64_t past,
                                 int64_t start, int64_t end) {
-  return lapse::c::signal_range(worker, table, first, past, start, end, adapm::IntentType::read_write);
+  return lapse::c::signal(worker, table, start, end, adapm::IntentType::read_write,
+                          [&] { return lapse::c::range_to(first, past); });
 }
 lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* table, uint64_t first,
                                      uint64_t past, int64_t start, int64_t end) {
-  return lapse::c::signal_range(worker, table, first, past, start, end, adapm::IntentType::read_only);
+  return lapse::c::signal(worker, table, start, end, adapm::IntentType::read_only,
+                          [&] { return lapse::c::range_to(first, past); });
 }
 
 lapse_status lapse_advance_clock(lapse_worker* worker) {
@@ -154,17 +144,13 @@ lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* tabl
                                    uint64_t count, lapse_scheme scheme, int with_replacement,
                                    lapse_sampler** sampler) {
   const lapse_sampler_options options = lapse::c::options_with(scheme, with_replacement);
-  return lapse::c::make_sampler(server, table, &options, sampler, [&] {
-    return adapm::Distribution::uniform(lapse::c::range_of(first, count));
-  });
+  return lapse_sampler_create(server, table, first, count, 0, nullptr, &options, sampler);
 }
 lapse_status lapse_sampler_log_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
                                        uint64_t count, lapse_scheme scheme, int with_replacement,
                                        lapse_sampler** sampler) {
   const lapse_sampler_options options = lapse::c::options_with(scheme, with_replacement);
-  return lapse::c::make_sampler(server, table, &options, sampler, [&] {
-    return adapm::Distribution::log_uniform(lapse::c::range_of(first, count));
-  });
+  return lapse_sampler_create(server, table, first, count, 1, nullptr, &options, sampler);
 }
 lapse_status lapse_sampler_weighted(lapse_server* server, const lapse_table* table, uint64_t first,
                                     const double* weights, size_t count, lapse_scheme scheme,
@@ -218,10 +204,8 @@ lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint6
     adapm::IntentWorker& caller = managed(worker);
     std::visit(
         [&](auto& typed) {
-          using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
           caller
-              .pull_sample(typed, as_keys(keys, count),
-                           lapse::c::as_values<T>(typed.table().handle(), values, elements))
+              .pull_sample(typed, as_keys(keys, count), lapse::c::as_values(typed.table(), values, elements))
               .wait();
         },
         given(sample, "sample").sample);

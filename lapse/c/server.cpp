@@ -100,6 +100,17 @@ lapse_status phase(lapse_server* server, lapse_worker_function function, void* c
   });
 }
 
+// Ends a worker of lapse_attach by end(attached), and frees its handle.
+template <class End>
+lapse_status end_attached(lapse_worker* worker, const char* call, End&& end) {
+  return guarded([&] {
+    if (!given(worker, "worker").attached)
+      throw UsageError(fmt::format("{} of a worker that was not attached", call));
+    const std::unique_ptr<lapse_worker> ended(worker);
+    std::visit(end, *ended->attached);
+  });
+}
+
 // "2 operations, 1 of checkpoints"; empty: none.
 std::string left_handles(const lapse::c::HandleCounts& handles) {
   std::string text;
@@ -195,10 +206,8 @@ lapse_status lapse_request_stop(lapse_server* server) {
   return guarded([&] { given(server, "server").server().request_stop(); });
 }
 lapse_status lapse_stop_requested(const lapse_server* server, int* requested) {
-  return guarded([&] {
-    const lapse::ParameterServer& asked = given(server, "server").server();
-    given(requested, "requested") = asked.stop_requested() ? 1 : 0;
-  });
+  return guarded(
+      [&] { given(requested, "requested") = given(server, "server").server().stop_requested() ? 1 : 0; });
 }
 
 void lapse_free(void* memory) {
@@ -208,20 +217,19 @@ void lapse_free(void* memory) {
 lapse_status lapse_set_hooks(void (*log)(void* context, int level, int32_t rank, const char* message),
                              void (*fatal)(void* context, int32_t rank, const char* reason), void* context) {
   return guarded([&] {
-    lapse::Hooks hooks;
-    if (log != nullptr) {
-      hooks.log = [log, context](lapse::LogLevel level, lapse::Rank rank, std::string_view message) {
-        log(context, static_cast<int>(level), rank.value(), std::string(message).c_str());
-      };
-    }
-    if (fatal != nullptr) {
-      hooks.fatal = [fatal, context](lapse::Rank rank, std::string_view reason) {
-        fatal(context, rank.value(), std::string(reason).c_str());
-      };
-    }
     change_hooks([&](lapse::Hooks& set) {
-      set.log = std::move(hooks.log);
-      set.fatal = std::move(hooks.fatal);
+      set.log = nullptr;
+      set.fatal = nullptr;
+      if (log != nullptr) {
+        set.log = [log, context](lapse::LogLevel level, lapse::Rank rank, std::string_view message) {
+          log(context, static_cast<int>(level), rank.value(), std::string(message).c_str());
+        };
+      }
+      if (fatal != nullptr) {
+        set.fatal = [fatal, context](lapse::Rank rank, std::string_view reason) {
+          fatal(context, rank.value(), std::string(reason).c_str());
+        };
+      }
     });
   });
 }
@@ -272,34 +280,23 @@ lapse_status lapse_attach(lapse_server* server, int32_t place, lapse_worker** wo
     auto made = std::make_unique<lapse_worker>(attaching.handles);
     made->counted.emplace(attaching.handles.workers);
     if (attaching.manager) {
-      made->attached_managed.emplace(attaching.manager->attach(wanted));
-      made->managed = &**made->attached_managed;
-      made->worker = made->managed;
+      made->attached.emplace(attaching.manager->attach(wanted));
+      made->managed = &*std::get<adapm::AttachedIntentWorker>(*made->attached);
     } else {
       made->attached.emplace(attaching.own->attach(wanted));
-      made->worker = &**made->attached;
     }
+    made->worker = std::visit([](auto& attached) -> lapse::Worker* { return &*attached; }, *made->attached);
     *worker = made.release();
   });
 }
 
 lapse_status lapse_detach(lapse_worker* worker) {
-  return guarded([&] {
-    if (!given(worker, "worker").attached && !worker->attached_managed)
-      throw UsageError("lapse_detach of a worker that was not attached");
-    const std::unique_ptr<lapse_worker> detached(worker);
-    detached->attached ? detached->attached->detach() : detached->attached_managed->detach();
-  });
+  return end_attached(worker, "lapse_detach", [](auto& attached) { attached.detach(); });
 }
 
 lapse_status lapse_detach_failed(lapse_worker* worker, const char* reason) {
-  return guarded([&] {
-    if (!given(worker, "worker").attached && !worker->attached_managed)
-      throw UsageError("lapse_detach_failed of a worker that was not attached");
-    const auto failure =
-        std::make_exception_ptr(lapse::Error(reason == nullptr ? lapse_last_error() : reason));
-    const std::unique_ptr<lapse_worker> detached(worker);
-    detached->attached ? detached->attached->fail(failure) : detached->attached_managed->fail(failure);
+  return end_attached(worker, "lapse_detach_failed", [&](auto& attached) {
+    attached.fail(std::make_exception_ptr(lapse::Error(reason == nullptr ? lapse_last_error() : reason)));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <new>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -23,38 +24,31 @@ lapse_status failed(lapse_status status, const char* text) noexcept {
   return status;
 }
 
+// From the most specific to the most general type.
+lapse_status status_of(const Error& error) {
+  if (dynamic_cast<const KeyOutOfRange*>(&error) != nullptr) return LAPSE_ERROR_KEY;
+  if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) return LAPSE_ERROR_LENGTH;
+  if (dynamic_cast<const ClosedError*>(&error) != nullptr) return LAPSE_ERROR_CLOSED;
+  if (dynamic_cast<const CollectiveMismatch*>(&error) != nullptr) return LAPSE_ERROR_COLLECTIVE;
+  if (dynamic_cast<const UsageError*>(&error) != nullptr) return LAPSE_ERROR_USAGE;
+  if (dynamic_cast<const ConfigurationError*>(&error) != nullptr) return LAPSE_ERROR_CONFIGURATION;
+  if (dynamic_cast<const MpiStateError*>(&error) != nullptr) return LAPSE_ERROR_MPI_STATE;
+  if (dynamic_cast<const MpiError*>(&error) != nullptr) return LAPSE_ERROR_MPI;
+  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) return LAPSE_ERROR_MEMORY;
+  if (dynamic_cast<const PeerFailed*>(&error) != nullptr) return LAPSE_ERROR_PEER_FAILED;
+  if (dynamic_cast<const UserCodeFailed*>(&error) != nullptr) return LAPSE_ERROR_USER_CODE;
+  if (dynamic_cast<const CallbackFailed*>(&error) != nullptr) return LAPSE_ERROR_USER_CODE;
+  if (dynamic_cast<const CheckpointError*>(&error) != nullptr) return LAPSE_ERROR_CHECKPOINT;
+  return LAPSE_ERROR_INTERNAL;
+}
+
 }  // namespace
 
-// From the most specific to the most general type.
 lapse_status status_of_exception() noexcept {
   try {
     throw;
-  } catch (const KeyOutOfRange& error) {
-    return failed(LAPSE_ERROR_KEY, error.what());
-  } catch (const LengthMismatch& error) {
-    return failed(LAPSE_ERROR_LENGTH, error.what());
-  } catch (const ClosedError& error) {
-    return failed(LAPSE_ERROR_CLOSED, error.what());
-  } catch (const CollectiveMismatch& error) {
-    return failed(LAPSE_ERROR_COLLECTIVE, error.what());
-  } catch (const UsageError& error) {
-    return failed(LAPSE_ERROR_USAGE, error.what());
-  } catch (const ConfigurationError& error) {
-    return failed(LAPSE_ERROR_CONFIGURATION, error.what());
-  } catch (const MpiStateError& error) {
-    return failed(LAPSE_ERROR_MPI_STATE, error.what());
-  } catch (const MpiError& error) {
-    return failed(LAPSE_ERROR_MPI, error.what());
-  } catch (const OutOfMemory& error) {
-    return failed(LAPSE_ERROR_MEMORY, error.what());
-  } catch (const PeerFailed& error) {
-    return failed(LAPSE_ERROR_PEER_FAILED, error.what());
-  } catch (const UserCodeFailed& error) {
-    return failed(LAPSE_ERROR_USER_CODE, error.what());
-  } catch (const CallbackFailed& error) {
-    return failed(LAPSE_ERROR_USER_CODE, error.what());
-  } catch (const CheckpointError& error) {
-    return failed(LAPSE_ERROR_CHECKPOINT, error.what());
+  } catch (const Error& error) {
+    return failed(status_of(error), error.what());
   } catch (const std::bad_alloc&) {
     return failed(LAPSE_ERROR_MEMORY, "no memory");
   } catch (const std::exception& error) {
@@ -104,35 +98,21 @@ lapse_status lapse_fail(lapse_status status, const char* text) {
 }
 
 const char* lapse_status_name(lapse_status status) {
-  switch (status) {
-    case LAPSE_OK:
-      return "LAPSE_OK";
-    case LAPSE_ERROR_USAGE:
-      return "LAPSE_ERROR_USAGE";
-    case LAPSE_ERROR_KEY:
-      return "LAPSE_ERROR_KEY";
-    case LAPSE_ERROR_LENGTH:
-      return "LAPSE_ERROR_LENGTH";
-    case LAPSE_ERROR_CLOSED:
-      return "LAPSE_ERROR_CLOSED";
-    case LAPSE_ERROR_COLLECTIVE:
-      return "LAPSE_ERROR_COLLECTIVE";
-    case LAPSE_ERROR_CONFIGURATION:
-      return "LAPSE_ERROR_CONFIGURATION";
-    case LAPSE_ERROR_MPI_STATE:
-      return "LAPSE_ERROR_MPI_STATE";
-    case LAPSE_ERROR_MPI:
-      return "LAPSE_ERROR_MPI";
-    case LAPSE_ERROR_MEMORY:
-      return "LAPSE_ERROR_MEMORY";
-    case LAPSE_ERROR_PEER_FAILED:
-      return "LAPSE_ERROR_PEER_FAILED";
-    case LAPSE_ERROR_USER_CODE:
-      return "LAPSE_ERROR_USER_CODE";
-    case LAPSE_ERROR_CHECKPOINT:
-      return "LAPSE_ERROR_CHECKPOINT";
-    case LAPSE_ERROR_INTERNAL:
-      return "LAPSE_ERROR_INTERNAL";
-  }
-  return "unknown";
+  constexpr std::array kNames{"LAPSE_OK",
+                              "LAPSE_ERROR_USAGE",
+                              "LAPSE_ERROR_KEY",
+                              "LAPSE_ERROR_LENGTH",
+                              "LAPSE_ERROR_CLOSED",
+                              "LAPSE_ERROR_COLLECTIVE",
+                              "LAPSE_ERROR_CONFIGURATION",
+                              "LAPSE_ERROR_MPI_STATE",
+                              "LAPSE_ERROR_MPI",
+                              "LAPSE_ERROR_MEMORY",
+                              "LAPSE_ERROR_PEER_FAILED",
+                              "LAPSE_ERROR_USER_CODE",
+                              "LAPSE_ERROR_CHECKPOINT",
+                              "LAPSE_ERROR_INTERNAL"};
+  static_assert(kNames.size() == LAPSE_ERROR_INTERNAL + 1);
+  const auto number = static_cast<std::size_t>(status);
+  return number < kNames.size() ? kNames[number] : "unknown";
 }

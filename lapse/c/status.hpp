@@ -1,6 +1,7 @@
 // Converts exceptions to statuses of the C interface.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <exception>
 #include <optional>
@@ -53,6 +54,14 @@ void check_size(const S& structure, const char* name) {
 
 // Returns nullopt for LAPSE_DEFAULT.
 std::optional<bool> choice_of(int given, const char* name);
+
+// Returns the choice of this number, from 0. Throws Failure, with `what` and the number, if there is none.
+template <class Failure, class T, std::size_t N>
+T choice_at(const std::array<T, N>& choices, int number, const char* what) {
+  if (number < 0 || static_cast<std::size_t>(number) >= N)
+    throw Failure(std::string(what) + " " + std::to_string(number));
+  return choices[static_cast<std::size_t>(number)];
+}
 
 // Becomes LAPSE_ERROR_USER_CODE unless converted to another error.
 class CallbackFailed : public Error {

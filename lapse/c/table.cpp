@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lapse/c/handles.hpp"
-#include "lapse/c/push_limits.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
@@ -36,10 +35,8 @@ UpdateRule custom_rule(const lapse_rule& rule, ElementType type) {
   CustomRuleFunctions functions;
   functions.type = type;
   functions.name = rule.name;
-  if (rule.merge < LAPSE_MERGE_ADDITIVE || rule.merge > LAPSE_MERGE_NONE)
-    throw ConfigurationError(fmt::format("a custom rule with merge {}", static_cast<int>(rule.merge)));
-  constexpr std::array kMerges{Merge::additive_slot, Merge::gradient, Merge::none};
-  functions.merge = kMerges[static_cast<std::size_t>(rule.merge)];
+  functions.merge = choice_at<ConfigurationError>(
+      std::array{Merge::additive_slot, Merge::gradient, Merge::none}, rule.merge, "a custom rule with merge");
   functions.rule = std::make_shared<const CallbackRule>(CallbackRule{rule, element_bytes(type)});
   functions.state_elements = [](const void* self, std::size_t length) {
     return CallbackRule::of(self).state_elements(length);
@@ -100,11 +97,9 @@ UpdateRule rule_of(const lapse_rule* given_rule, ElementType type) {
 // --- specifications
 
 ElementType type_of(lapse_element element) {
-  if (element < LAPSE_FLOAT || element > LAPSE_INT64)
-    throw ConfigurationError(fmt::format("an element type of number {}", static_cast<int>(element)));
   constexpr std::array kTypes{ElementType::float32, ElementType::float64, ElementType::int32,
                               ElementType::int64};
-  return kTypes[static_cast<std::size_t>(element)];
+  return choice_at<ConfigurationError>(kTypes, element, "an element type of number");
 }
 
 template <class T>
@@ -142,18 +137,6 @@ std::optional<Consistency> consistency_of(lapse_consistency given) {
   throw ConfigurationError(fmt::format("a consistency of kind {}", static_cast<int>(given.kind)));
 }
 
-HomeMapKind home_of(lapse_home home) {
-  switch (home) {
-    case LAPSE_HOME_HASH:
-      return HomeMapKind::hash;
-    case LAPSE_HOME_RANGE:
-      return HomeMapKind::range;
-    case LAPSE_HOME_CUSTOM:
-      return HomeMapKind::custom;
-  }
-  throw ConfigurationError(fmt::format("a home map of number {}", static_cast<int>(home)));
-}
-
 template <class T>
 TableOptions options_of(const lapse_table_spec& spec) {
   TableOptions options;
@@ -170,7 +153,9 @@ TableOptions options_of(const lapse_table_spec& spec) {
   if (spec.memory_limit_bytes != 0) options.memory_limit_bytes = spec.memory_limit_bytes;
   options.initialiser = initialiser_of<T>(spec);
   options.seed = spec.seed;
-  options.home = home_of(spec.home);
+  options.home =
+      choice_at<ConfigurationError>(std::array{HomeMapKind::hash, HomeMapKind::range, HomeMapKind::custom},
+                                    spec.home, "a home map of number");
   if (spec.home_function != nullptr && spec.home != LAPSE_HOME_CUSTOM)
     throw ConfigurationError("a function home_function without LAPSE_HOME_CUSTOM");
   if (spec.home_function != nullptr) {
@@ -185,14 +170,6 @@ TableOptions options_of(const lapse_table_spec& spec) {
   return options;
 }
 
-template <class T>
-std::uint64_t estimate_table(const lapse_server& server, const lapse_table_spec& spec) {
-  const TableOptions options = options_of<T>(spec);
-  return (server.manager ? server.manager->estimate_memory<T>(options)
-                         : server.own->estimate_memory<T>(options))
-      .total();
-}
-
 // Throws unless the structure is of this version.
 const lapse_table_spec& checked(const lapse_table_spec* spec) {
   const lapse_table_spec& wanted = given(spec, "spec");
@@ -200,14 +177,18 @@ const lapse_table_spec& checked(const lapse_table_spec* spec) {
   return wanted;
 }
 
-// Builds the options before the collective call: an error in them is thrown on this rank alone.
-template <class T>
-std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec,
-                                        const lapse_push_limits* limits) {
-  TableOptions options = options_of<T>(spec);
-  set_limits(options, limits);
-  return std::make_unique<lapse_table>(lapse_table{server.manager ? server.manager->create_table<T>(options)
-                                                                  : server.own->create_table<T>(options)});
+// `limits`: null for none.
+void set_limits(TableOptions& options, const lapse_push_limits* limits) {
+  if (limits == nullptr) return;
+  check_size(*limits, "lapse_push_limits");
+  if (limits->not_finite < LAPSE_NOT_FINITE_ALLOW || limits->not_finite > LAPSE_NOT_FINITE_REFUSE) {
+    throw ConfigurationError(
+        fmt::format("not_finite is {}: expected LAPSE_NOT_FINITE_ALLOW, _COUNT or _REFUSE",
+                    static_cast<int>(limits->not_finite)));
+  }
+  constexpr std::array kChoices{NotFinite::allow, NotFinite::count, NotFinite::refuse};
+  options.not_finite = kChoices[static_cast<std::size_t>(limits->not_finite)];
+  if (limits->max_norm != 0) options.max_push_norm = limits->max_norm;
 }
 
 }  // namespace
@@ -269,6 +250,11 @@ void lapse_table_spec_init(lapse_table_spec* spec) {
   spec->consistency.kind = LAPSE_CONSISTENCY_DEFAULT;
 }
 
+void lapse_push_limits_init(lapse_push_limits* limits) {
+  if (limits == nullptr) return;
+  *limits = {.size = sizeof *limits, .not_finite = LAPSE_NOT_FINITE_ALLOW, .max_norm = 0};
+}
+
 lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
   return lapse_table_create_limited(server, spec, nullptr, table);
 }
@@ -280,7 +266,12 @@ lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_
     const lapse_table_spec& wanted = lapse::c::checked(spec);
     given(table, "table");
     owner.tables.push_back(lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
-      return lapse::c::make_table<decltype(element)>(owner, wanted, limits);
+      using T = decltype(element);
+      // Before the collective call: an error in the options is thrown on this rank alone.
+      lapse::TableOptions options = lapse::c::options_of<T>(wanted);
+      lapse::c::set_limits(options, limits);
+      return std::make_unique<lapse_table>(lapse_table{owner.manager ? owner.manager->create_table<T>(options)
+                                                                     : owner.own->create_table<T>(options)});
     }));
     *table = owner.tables.back().get();
   });
@@ -292,7 +283,11 @@ lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table
     const lapse_server& asked = given(server, "server");
     const lapse_table_spec& wanted = lapse::c::checked(spec);
     given(bytes, "bytes") = lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
-      return lapse::c::estimate_table<decltype(element)>(asked, wanted);
+      using T = decltype(element);
+      const lapse::TableOptions options = lapse::c::options_of<T>(wanted);
+      return (asked.manager ? asked.manager->estimate_memory<T>(options)
+                            : asked.own->estimate_memory<T>(options))
+          .total();
     });
   });
 }

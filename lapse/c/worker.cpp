@@ -24,24 +24,14 @@ void throw_wrong_element(const TableHandle& table, ElementType expected, std::si
 
 namespace {
 
-// A single key takes the fast path.
-template <class T>
-Operation pull(Worker& worker, const Table<T>& table, std::span<const Key> keys, std::span<T> values) {
-  return keys.size() == 1 ? worker.pull(table, keys[0], values) : worker.pull(table, keys, values);
-}
-template <class T>
-Operation push(Worker& worker, const Table<T>& table, std::span<const Key> keys, std::span<const T> updates,
-               float scale) {
-  return keys.size() == 1 ? worker.push(table, keys[0], updates, scale)
-                          : worker.push(table, keys, updates, scale);
-}
-
 Operation begin_pull(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
                      std::size_t count, void* values, std::size_t elements) {
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return pull<T>(caller, typed, as_keys(keys, count), as_values<T>(typed.handle(), values, elements));
+    const std::span<const Key> wanted = as_keys(keys, count);
+    const auto to = as_values(typed, values, elements);
+    // A single key takes the fast path.
+    return count == 1 ? caller.pull(typed, wanted[0], to) : caller.pull(typed, wanted, to);
   });
 }
 
@@ -49,9 +39,9 @@ Operation begin_push(lapse_worker* worker, const lapse_table* table, const std::
                      std::size_t count, const void* updates, std::size_t elements, float scale) {
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return push<T>(caller, typed, as_keys(keys, count), as_values<T>(typed.handle(), updates, elements),
-                   scale);
+    const std::span<const Key> pushed = as_keys(keys, count);
+    const auto from = as_values(typed, updates, elements);
+    return count == 1 ? caller.push(typed, pushed[0], from, scale) : caller.push(typed, pushed, from, scale);
   });
 }
 
@@ -59,8 +49,7 @@ Operation begin_set(lapse_worker* worker, const lapse_table* table, const std::u
                     std::size_t count, const void* values, std::size_t elements) {
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return caller.set(typed, as_keys(keys, count), as_values<T>(typed.handle(), values, elements));
+    return caller.set(typed, as_keys(keys, count), as_values(typed, values, elements));
   });
 }
 
@@ -90,10 +79,8 @@ Operation begin_call(lapse_worker* worker, const lapse_table* table, const lapse
 }
 
 Reduce reduce_of(lapse_reduce reduce) {
-  if (reduce < LAPSE_SUM || reduce > LAPSE_MAX)
-    throw UsageError(fmt::format("a reduction of number {}", static_cast<int>(reduce)));
-  constexpr std::array kReduces{Reduce::sum, Reduce::min, Reduce::max};
-  return kReduces[static_cast<std::size_t>(reduce)];
+  return choice_at<UsageError>(std::array{Reduce::sum, Reduce::min, Reduce::max}, reduce,
+                               "a reduction of number");
 }
 
 template <class T>
@@ -206,8 +193,7 @@ lapse_status lapse_pull_if_local(lapse_worker* worker, const lapse_table* table,
     lapse::Worker& caller = base(worker);
     given(done, "done");
     *done = visit(given(table, "table"), [&](const auto& typed) {
-      using T = typename std::remove_cvref_t<decltype(typed)>::element;
-      return caller.pull_if_local(typed, Key(key), as_values<T>(typed.handle(), value, elements));
+      return caller.pull_if_local(typed, Key(key), as_values(typed, value, elements));
     });
   });
 }

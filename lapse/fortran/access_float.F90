@@ -1,4 +1,5 @@
-#define MODULE_NAME lapse_access_float
+#define VECTORS lapse_float_vectors
+#define MATRICES lapse_float_matrices
 #define VALUE real(real32)
 #define ELEMENT lapse_float
 #include "lapse/fortran/access.inc"

@@ -1,4 +1,5 @@
-#define MODULE_NAME lapse_access_int32
+#define VECTORS lapse_int32_vectors
+#define MATRICES lapse_int32_matrices
 #define VALUE integer(int32)
 #define ELEMENT lapse_int32
 #include "lapse/fortran/access.inc"

@@ -1,4 +1,5 @@
-#define MODULE_NAME lapse_access_int64
+#define VECTORS lapse_int64_vectors
+#define MATRICES lapse_int64_matrices
 #define VALUE integer(int64)
 #define ELEMENT lapse_int64
 #include "lapse/fortran/access.inc"

@@ -27,10 +27,14 @@ module lapse
   use lapse_managers
   use lapse_checkpointing
   use lapse_jobs
-  use lapse_access_float
-  use lapse_access_double
-  use lapse_access_int32
-  use lapse_access_int64
+  use lapse_float_vectors
+  use lapse_float_matrices
+  use lapse_double_vectors
+  use lapse_double_matrices
+  use lapse_int32_vectors
+  use lapse_int32_matrices
+  use lapse_int64_vectors
+  use lapse_int64_matrices
   implicit none
   public
 end module lapse

@@ -161,7 +161,6 @@ contains
     integer(c_int64_t) :: step_loaded
     type(c_ptr) :: bytes
     integer(c_size_t) :: count
-    integer(c_int) :: status
     call c_load_request_init(request)
     if (present(step)) then
       wanted = step
@@ -177,28 +176,13 @@ contains
       request%table_count = size(parts, kind=c_size_t)
     end if
     if (present(is_fallback)) request%is_fallback = merge(1_c_int, 0_c_int, is_fallback)
-    status = c_checkpoints_load(checkpoints%handle, request, step_loaded, bytes, count)
-    if (status == lapse_ok) then
+    if (succeeded(c_checkpoints_load(checkpoints%handle, request, step_loaded, bytes, count), ierr)) then
       if (present(loaded)) loaded = step_loaded
       if (present(blob)) then
         blob = text_of(bytes, count)
       end if
     end if
-    call finish(status, ierr)
   end subroutine lapse_checkpoints_load
-
-  function text_of(bytes, count) result(text)
-    type(c_ptr), intent(in) :: bytes
-    integer(c_size_t), intent(in) :: count
-    character(:), allocatable :: text
-    character(kind=c_char), pointer :: characters(:)
-    integer(c_size_t) :: i
-    allocate (character(count) :: text)
-    call c_f_pointer(bytes, characters, [count])
-    do i = 1, count
-      text(i:i) = characters(i)
-    end do
-  end function text_of
 
   !> Converts them to C structures. `names` holds their names, one after the other.
   subroutine make_parts(tables, names, parts)
@@ -230,13 +214,10 @@ contains
     integer, intent(inout), optional :: bytes, clocks
     integer, intent(out), optional :: ierr
     integer(c_size_t) :: with_bytes, with_clocks
-    integer(c_int) :: status
-    status = c_worker_count(checkpoints%handle, with_bytes, with_clocks)
-    if (status == lapse_ok) then
+    if (succeeded(c_worker_count(checkpoints%handle, with_bytes, with_clocks), ierr)) then
       if (present(bytes)) bytes = int(with_bytes)
       if (present(clocks)) clocks = int(with_clocks)
     end if
-    call finish(status, ierr)
   end subroutine lapse_checkpoints_worker_count
 
   logical function is_worker(worker, ierr)
@@ -254,11 +235,9 @@ contains
     integer, intent(out), optional :: ierr
     type(c_ptr) :: data
     integer(c_size_t) :: count
-    integer(c_int) :: status
     if (.not. is_worker(worker, ierr)) return
-    status = c_worker_bytes(checkpoints%handle, int(worker, c_size_t), data, count)
-    if (status == lapse_ok) bytes = text_of(data, count)
-    call finish(status, ierr)
+    if (succeeded(c_worker_bytes(checkpoints%handle, int(worker, c_size_t), data, count), ierr)) &
+      bytes = text_of(data, count)
   end subroutine lapse_checkpoints_worker_bytes
 
   !> Of a worker, from 0.
@@ -268,11 +247,8 @@ contains
     integer(int64), intent(inout) :: clock
     integer, intent(out), optional :: ierr
     integer(c_int64_t) :: found
-    integer(c_int) :: status
     if (.not. is_worker(worker, ierr)) return
-    status = c_worker_clock(checkpoints%handle, int(worker, c_size_t), found)
-    if (status == lapse_ok) clock = found
-    call finish(status, ierr)
+    if (succeeded(c_worker_clock(checkpoints%handle, int(worker, c_size_t), found), ierr)) clock = found
   end subroutine lapse_checkpoints_worker_clock
 
   !> How many newer checkpoints were skipped.
@@ -281,10 +257,7 @@ contains
     integer, intent(inout) :: count
     integer, intent(out), optional :: ierr
     integer(c_size_t) :: problems
-    integer(c_int) :: status
-    status = c_problem_count(checkpoints%handle, problems)
-    if (status == lapse_ok) count = int(problems)
-    call finish(status, ierr)
+    if (succeeded(c_problem_count(checkpoints%handle, problems), ierr)) count = int(problems)
   end subroutine lapse_checkpoints_problem_count
 
   !> The skipped checkpoint number i, from 1, and the reason.
@@ -294,10 +267,7 @@ contains
     character(:), allocatable, intent(inout) :: text
     integer, intent(out), optional :: ierr
     type(c_ptr) :: problem
-    integer(c_int) :: status
-    status = c_problem(checkpoints%handle, int(i - 1, c_size_t), problem)
-    if (status == lapse_ok) text = from_c(problem)
-    call finish(status, ierr)
+    if (succeeded(c_problem(checkpoints%handle, int(i - 1, c_size_t), problem), ierr)) text = from_c(problem)
   end subroutine lapse_checkpoints_problem
 
   !> Whether the folder of all ranks lacks the loaded checkpoint.
@@ -305,9 +275,7 @@ contains
     type(lapse_checkpoints), intent(in) :: checkpoints
     logical, intent(inout) :: only_local
     integer, intent(out), optional :: ierr
-    integer(c_int) :: status, was
-    status = c_only_local(checkpoints%handle, was)
-    if (status == lapse_ok) only_local = was /= 0
-    call finish(status, ierr)
+    integer(c_int) :: was
+    if (succeeded(c_only_local(checkpoints%handle, was), ierr)) only_local = was /= 0
   end subroutine lapse_checkpoints_only_local
 end module lapse_checkpointing

@@ -32,30 +32,6 @@ module lapse_jobs
       type(c_job_options), intent(in) :: options
       type(c_ptr), intent(inout) :: job
     end function c_job_create
-    subroutine c_job_free(job) bind(C, name="lapse_job_free")
-      import
-      type(c_ptr), value :: job
-    end subroutine c_job_free
-    integer(c_int) function c_job_stop_requested(job, answer) bind(C, name="lapse_job_stop_requested")
-      import
-      type(c_ptr), value :: job
-      integer(c_int), intent(inout) :: answer
-    end function c_job_stop_requested
-    integer(c_int) function c_job_checkpoint_due(job, answer) bind(C, name="lapse_job_checkpoint_due")
-      import
-      type(c_ptr), value :: job
-      integer(c_int), intent(inout) :: answer
-    end function c_job_checkpoint_due
-    integer(c_int) function c_job_should_stop(job, answer) bind(C, name="lapse_job_should_stop")
-      import
-      type(c_ptr), value :: job
-      integer(c_int), intent(inout) :: answer
-    end function c_job_should_stop
-    integer(c_int) function c_job_stop_reason(job, reason) bind(C, name="lapse_job_stop_reason")
-      import
-      type(c_ptr), value :: job
-      type(c_ptr), intent(inout) :: reason
-    end function c_job_stop_reason
     integer(c_int) function c_job_need_checkpoint(job, epochs, clocks, answer) bind(C, name="lapse_job_need_checkpoint")
       import
       type(c_ptr), value :: job
@@ -68,6 +44,11 @@ module lapse_jobs
       integer(c_int64_t), value :: epochs, clocks
     end function c_job_begin_interval
   end interface
+  procedure(c_end_of), bind(C, name="lapse_job_free") :: c_job_free
+  procedure(c_ask), bind(C, name="lapse_job_stop_requested") :: c_job_stop_requested
+  procedure(c_ask), bind(C, name="lapse_job_checkpoint_due") :: c_job_checkpoint_due
+  procedure(c_ask), bind(C, name="lapse_job_should_stop") :: c_job_should_stop
+  procedure(c_get), bind(C, name="lapse_job_stop_reason") :: c_job_stop_reason
 
 contains
 
@@ -109,10 +90,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: requested
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_stop_requested(job%handle, answer)
-    if (status == lapse_ok) requested = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_stop_requested(job%handle, answer), ierr)) requested = answer /= 0
   end subroutine lapse_job_stop_requested
 
   !> Not collective, also for workers. Whether a checkpoint is due.
@@ -120,10 +99,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: due
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_checkpoint_due(job%handle, answer)
-    if (status == lapse_ok) due = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_checkpoint_due(job%handle, answer), ierr)) due = answer /= 0
   end subroutine lapse_job_checkpoint_due
 
   !> Collective. Whether the job is to stop: on all ranks or on none.
@@ -131,10 +108,8 @@ contains
     type(lapse_job), intent(in) :: job
     logical, intent(inout) :: stop
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
-    status = c_job_should_stop(job%handle, answer)
-    if (status == lapse_ok) stop = answer /= 0
-    call finish(status, ierr)
+    integer(c_int) :: answer
+    if (succeeded(c_job_should_stop(job%handle, answer), ierr)) stop = answer /= 0
   end subroutine lapse_job_should_stop
 
   !> Why the job is to stop.
@@ -143,10 +118,7 @@ contains
     character(:), allocatable, intent(inout) :: reason
     integer, intent(out), optional :: ierr
     type(c_ptr) :: text
-    integer(c_int) :: status
-    status = c_job_stop_reason(job%handle, text)
-    if (status == lapse_ok) reason = from_c(text)
-    call finish(status, ierr)
+    if (succeeded(c_job_stop_reason(job%handle, text), ierr)) reason = from_c(text)
   end subroutine lapse_job_stop_reason
 
   !> Collective. Whether a checkpoint is due, by the progress of rank 0.
@@ -155,11 +127,9 @@ contains
     integer(int64), intent(in) :: epochs, clocks
     logical, intent(inout) :: needed
     integer, intent(out), optional :: ierr
-    integer(c_int) :: answer, status
+    integer(c_int) :: answer
     if (.not. is_progress(epochs, clocks, ierr)) return
-    status = c_job_need_checkpoint(job%handle, epochs, clocks, answer)
-    if (status == lapse_ok) needed = answer /= 0
-    call finish(status, ierr)
+    if (succeeded(c_job_need_checkpoint(job%handle, epochs, clocks, answer), ierr)) needed = answer /= 0
   end subroutine lapse_job_need_checkpoint
 
   !> Collective. Restarts the interval.

@@ -124,10 +124,7 @@ contains
   subroutine lapse_server_free(server, ierr)
     type(lapse_server), intent(inout) :: server
     integer, intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_server_free(server%handle)
-    if (status == lapse_ok) server%handle = c_null_ptr
-    call finish(status, ierr)
+    if (succeeded(c_server_free(server%handle), ierr)) server%handle = c_null_ptr
   end subroutine lapse_server_free
 
   subroutine lapse_server_rank(server, rank, ranks, ierr)
@@ -136,13 +133,10 @@ contains
     integer, intent(inout), optional :: ranks
     integer, intent(out), optional :: ierr
     integer(c_int32_t) :: own, all
-    integer(c_int) :: status
-    status = c_server_rank(server%handle, own, all)
-    if (status == lapse_ok) then
+    if (succeeded(c_server_rank(server%handle, own, all), ierr)) then
       rank = int(own)
       if (present(ranks)) ranks = int(all)
     end if
-    call finish(status, ierr)
   end subroutine lapse_server_rank
 
   !> Collective. The counters of all ranks, as JSON.
@@ -151,14 +145,11 @@ contains
     character(:), allocatable, intent(inout) :: json
     integer, intent(out), optional :: ierr
     type(c_ptr) :: text
-    integer(c_int) :: status
     text = c_null_ptr
-    status = c_statistics_json(server%handle, text)
-    if (status == lapse_ok) then
+    if (succeeded(c_statistics_json(server%handle, text), ierr)) then
       json = from_c(text)
       call c_free(text)
     end if
-    call finish(status, ierr)
   end subroutine lapse_statistics_json
 
   !> Between phases. The memory of this rank for all tables and for messages, in bytes.
@@ -189,11 +180,9 @@ contains
     type(lapse_server), intent(in) :: server
     logical, intent(inout) :: requested
     integer, intent(out), optional :: ierr
-    integer(c_int) :: status, asked
+    integer(c_int) :: asked
     asked = 0
-    status = c_stop_requested(server%handle, asked)
-    if (status == lapse_ok) requested = asked /= 0
-    call finish(status, ierr)
+    if (succeeded(c_stop_requested(server%handle, asked), ierr)) requested = asked /= 0
   end subroutine lapse_stop_requested
 
   ! --- phases ---

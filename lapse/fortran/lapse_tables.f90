@@ -145,10 +145,7 @@ contains
     integer, intent(inout) :: length
     integer, intent(out), optional :: ierr
     integer(c_size_t) :: elements
-    integer(c_int) :: status
-    status = c_table_length(table%handle, key, elements)
-    if (status == lapse_ok) length = int(elements)
-    call finish(status, ierr)
+    if (succeeded(c_table_length(table%handle, key, elements), ierr)) length = int(elements)
   end subroutine lapse_table_length
 
   !> Collective. `run`: c_funloc of a bind(C) procedure that is a lapse_key_function of lapse/c/table.h.

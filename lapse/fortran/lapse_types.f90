@@ -9,7 +9,8 @@ module lapse_types
   public :: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease
   public :: lapse_lease_part, lease_element
   public :: lapse_checkpoints, lapse_sampler, lapse_sample
-  public :: lapse_last_error, lapse_version, finish, refuse, unused, to_c, from_c, address_of_keys
+  public :: lapse_last_error, lapse_version, finish, succeeded, refuse, unused, to_c, from_c, text_of, &
+            address_of_keys
 
   ! For the handles and how long they are valid, see lapse/c/status.h.
   type :: lapse_server
@@ -76,6 +77,14 @@ contains
     end if
   end subroutine finish
 
+  !> The same. Returns whether the call has succeeded.
+  logical function succeeded(status, ierr)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: ierr
+    call finish(status, ierr)
+    succeeded = status == lapse_ok
+  end function succeeded
+
   !> Ends a call with invalid arguments.
   subroutine refuse(status, text, ierr)
     integer, intent(in) :: status
@@ -120,18 +129,25 @@ contains
     ended = trim(text)//c_null_char
   end function to_c
 
+  !> Of a null-terminated text.
   function from_c(text) result(copy)
     type(c_ptr), intent(in) :: text
     character(:), allocatable :: copy
-    character(kind=c_char), pointer :: characters(:)
-    integer(c_size_t) :: i, length
-    length = c_strlen(text)
-    call c_f_pointer(text, characters, [length])
-    allocate (character(length) :: copy)
-    do i = 1, length
-      copy(i:i) = characters(i)
-    end do
+    copy = text_of(text, c_strlen(text))
   end function from_c
+
+  function text_of(bytes, count) result(text)
+    type(c_ptr), intent(in) :: bytes
+    integer(c_size_t), intent(in) :: count
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    integer(c_size_t) :: i
+    allocate (character(count) :: text)
+    call c_f_pointer(bytes, characters, [count])
+    do i = 1, count
+      text(i:i) = characters(i)
+    end do
+  end function text_of
 
   function address_of_keys(keys) result(address)
     integer(int64), intent(in), contiguous, target :: keys(:)

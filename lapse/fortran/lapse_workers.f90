@@ -107,13 +107,11 @@ contains
     type(c_ptr), intent(in), optional :: context
     integer, intent(out), optional :: ierr
     type(c_ptr) :: given
-    integer(c_int) :: status, was
+    integer(c_int) :: was
     given = c_null_ptr
     if (present(context)) given = context
     was = 0
-    status = c_update_if_local(worker%handle, table%handle, key, update, given, was)
-    if (status == lapse_ok) done = was /= 0
-    call finish(status, ierr)
+    if (succeeded(c_update_if_local(worker%handle, table%handle, key, update, given, was), ierr)) done = was /= 0
   end subroutine lapse_update_if_local
 
   subroutine lapse_locality_of(worker, table, key, locality, ierr)
@@ -175,15 +173,12 @@ contains
     integer(c_int), intent(in) :: elements(:)
     type(lapse_lease), intent(inout) :: lease
     integer, intent(out), optional :: ierr
-    integer(c_int) :: status
     integer :: i
     if (.not. unused(lease%handle, 'lease', ierr)) return
-    status = c_lease_tables(worker%handle, parts, size(parts, kind=c_size_t), lease%handle)
-    if (status == lapse_ok) then
+    if (succeeded(c_lease_tables(worker%handle, parts, size(parts, kind=c_size_t), lease%handle), ierr)) then
       lease%elements = elements
       lease%ends = [(sum(int(parts(:i)%count, int64)), i=1, size(parts))]
     end if
-    call finish(status, ierr)
   end subroutine take_lease
 
   subroutine lapse_lease_release(lease, ierr)

@@ -90,52 +90,37 @@ struct StartOfJob {
 
 }  // namespace
 
-class JobControl::Impl {
- public:
-  Impl(ParameterServer& server, const JobControlOptions& options);
+struct JobControl::Impl {
+  Impl(ParameterServer& of, const JobControlOptions& options);
 
-  bool is_left() const { return process_.is_left(); }
-  bool stop_requested() const;
-  bool checkpoint_due() const {
-    process_.check("checkpoint_due");
-    if (!interval_.time) return false;
-    const Seconds passed = SteadyClock::now() - begin_.load(std::memory_order_relaxed);
-    return passed >= Seconds(*interval_.time);
-  }
-  bool should_stop();
-  const std::string& stop_reason() const { return reason_; }
-  bool need_checkpoint(const JobProgress& progress);
-  void begin_interval(const JobProgress& progress);
-
- private:
-  bool time_is_over() const { return end_ && SteadyClock::now() >= *end_; }
+  bool time_is_over() const { return end && SteadyClock::now() >= *end; }
   std::string own_reason() const;
 
-  const OwnProcess process_;
-  ParameterServer& server_;
-  const CheckpointInterval interval_;
-  std::optional<SignalWatch> signals_;
-  std::optional<SteadyClock::time_point> end_;
-  std::string reason_;
-  std::atomic<SteadyClock::time_point> begin_{SteadyClock::now()};  // of the interval
-  JobProgress progress_;                                            // at that time
+  const OwnProcess process;
+  ParameterServer& server;
+  const CheckpointInterval interval;
+  std::optional<SignalWatch> signals;
+  std::optional<SteadyClock::time_point> end;
+  std::string reason;
+  std::atomic<SteadyClock::time_point> begin{SteadyClock::now()};  // of the interval
+  JobProgress progress;                                            // at that time
 };
 
-JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options)
-    : server_(server), interval_(options.checkpoint_interval) {
+JobControl::Impl::Impl(ParameterServer& of, const JobControlOptions& options)
+    : server(of), interval(options.checkpoint_interval) {
   const auto texts = server.exchange("the making of a job control", [&] {
-    check(interval_);
-    StartOfJob start{.interval = to_text(interval_)};
+    check(interval);
+    StartOfJob start{.interval = to_text(interval)};
     if (server.rank() == Rank(0)) {
       const auto nanoseconds = time_to_stop(server, options);
       start.has_end = nanoseconds.has_value();
       start.nanoseconds = nanoseconds.value_or(0);
     }
-    signals_.emplace(options.signals);
+    signals.emplace(options.signals);
     return to_archive(start);
   });
   const auto first = from_archive<StartOfJob>(texts[0]);
-  if (first.has_end) end_ = SteadyClock::now() + std::chrono::nanoseconds(first.nanoseconds);
+  if (first.has_end) end = SteadyClock::now() + std::chrono::nanoseconds(first.nanoseconds);
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const auto other = from_archive<StartOfJob>(texts[rank]);
     if (other.interval == first.interval) continue;
@@ -147,38 +132,55 @@ JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options
   }
 }
 
-bool JobControl::Impl::stop_requested() const {
-  if (server_.stop_requested()) return true;
-  if (!signals_->received() && !time_is_over()) return false;
-  server_.request_stop();
-  return true;
-}
-
 std::string JobControl::Impl::own_reason() const {
-  if (const auto signal = signals_->received())
-    return fmt::format("{} on rank {}", signal_name(*signal), server_.rank().value());
+  if (const auto signal = signals->received())
+    return fmt::format("{} on rank {}", signal_name(*signal), server.rank().value());
   return time_is_over() ? "the time of the job ends" : "";
 }
 
-bool JobControl::Impl::should_stop() {
-  // A rank that only knows of another rank's request has no reason of its own.
-  const auto reasons = server_.exchange(
-      "should_stop", [&] { return fmt::format("{}{}", stop_requested() ? '1' : '0', own_reason()); });
-  if (std::ranges::none_of(reasons, [](const std::string& one) { return one[0] == '1'; })) return false;
-  server_.request_stop();
-  const auto known = std::ranges::find_if(reasons, [](const std::string& one) { return one.size() > 1; });
-  reason_ = known == reasons.end() ? "a rank has requested it" : known->substr(1);
+JobControl::JobControl(ParameterServer& server, const JobControlOptions& options)
+    : impl_(std::make_unique<Impl>(server, options)) {}
+JobControl::~JobControl() {
+  if (impl_->process.is_left()) leave_to_parent(impl_);
+}
+
+bool JobControl::stop_requested() const {
+  if (impl_->server.stop_requested()) return true;
+  if (!impl_->signals->received() && !impl_->time_is_over()) return false;
+  impl_->server.request_stop();
   return true;
 }
 
-bool JobControl::Impl::need_checkpoint(const JobProgress& progress) {
+bool JobControl::checkpoint_due() const {
+  impl_->process.check("checkpoint_due");
+  if (!impl_->interval.time) return false;
+  const Seconds passed = SteadyClock::now() - impl_->begin.load(std::memory_order_relaxed);
+  return passed >= Seconds(*impl_->interval.time);
+}
+
+bool JobControl::should_stop() {
+  // A rank that only knows of another rank's request has no reason of its own.
+  const auto reasons = impl_->server.exchange(
+      "should_stop", [&] { return fmt::format("{}{}", stop_requested() ? '1' : '0', impl_->own_reason()); });
+  if (std::ranges::none_of(reasons, [](const std::string& one) { return one[0] == '1'; })) return false;
+  impl_->server.request_stop();
+  const auto known = std::ranges::find_if(reasons, [](const std::string& one) { return one.size() > 1; });
+  impl_->reason = known == reasons.end() ? "a rank has requested it" : known->substr(1);
+  return true;
+}
+
+const std::string& JobControl::stop_reason() const {
+  return impl_->reason;
+}
+
+bool JobControl::need_checkpoint(const JobProgress& progress) {
   const auto reached = [](std::optional<std::uint64_t> interval, std::uint64_t before, std::uint64_t now) {
     return interval && now >= before && now - before >= *interval;
   };
-  const auto answers = server_.exchange("need_checkpoint", [&] {
-    const bool counts =
-        server_.rank() == Rank(0) && (reached(interval_.epochs, progress_.epochs, progress.epochs) ||
-                                      reached(interval_.clocks, progress_.clocks, progress.clocks));
+  const auto answers = impl_->server.exchange("need_checkpoint", [&] {
+    const bool counts = impl_->server.rank() == Rank(0) &&
+                        (reached(impl_->interval.epochs, impl_->progress.epochs, progress.epochs) ||
+                         reached(impl_->interval.clocks, impl_->progress.clocks, progress.clocks));
     return std::string(counts || checkpoint_due() ? "1" : "0");
   });
   if (std::ranges::find(answers, "1") == answers.end()) return false;
@@ -186,35 +188,10 @@ bool JobControl::Impl::need_checkpoint(const JobProgress& progress) {
   return true;
 }
 
-void JobControl::Impl::begin_interval(const JobProgress& progress) {
-  process_.check("begin_interval");
-  progress_ = progress;
-  begin_ = SteadyClock::now();
-}
-
-JobControl::JobControl(ParameterServer& server, const JobControlOptions& options)
-    : impl_(std::make_unique<Impl>(server, options)) {}
-JobControl::~JobControl() {
-  if (impl_->is_left()) leave_to_parent(impl_);
-}
-
-bool JobControl::stop_requested() const {
-  return impl_->stop_requested();
-}
-bool JobControl::checkpoint_due() const {
-  return impl_->checkpoint_due();
-}
-bool JobControl::should_stop() {
-  return impl_->should_stop();
-}
-const std::string& JobControl::stop_reason() const {
-  return impl_->stop_reason();
-}
-bool JobControl::need_checkpoint(const JobProgress& progress) {
-  return impl_->need_checkpoint(progress);
-}
 void JobControl::begin_interval(const JobProgress& progress) {
-  impl_->begin_interval(progress);
+  impl_->process.check("begin_interval");
+  impl_->progress = progress;
+  impl_->begin = SteadyClock::now();
 }
 
 }  // namespace lapse

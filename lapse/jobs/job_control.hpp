@@ -71,7 +71,7 @@ class LAPSE_EXPORT JobControl {
   void begin_interval(const JobProgress& progress);
 
  private:
-  class LAPSE_HIDDEN Impl;
+  struct LAPSE_HIDDEN Impl;
 
   std::unique_ptr<Impl> impl_;
 };

@@ -9,6 +9,17 @@
 
 namespace lapse {
 
+// Records in archives, without their file, which is that of the part.
+template <class Archive>
+void serialize(Archive& archive, ShardRecord& shard, unsigned) {
+  archive& shard.offset& shard.bytes& shard.entries& shard.first_key& shard.last_key& shard
+      .index_checksum& shard.not_finite;
+}
+template <class Archive>
+void serialize(Archive& archive, BlobRecord& blob, unsigned) {
+  archive& blob.offset& blob.bytes& blob.checksum;
+}
+
 // Ranks exchange it. Used by one thread.
 class SavedPart {
  public:
@@ -18,9 +29,9 @@ class SavedPart {
   // The same bytes are now in another file, from `offset` instead of 0.
   void move_to(const std::string& file, std::uint64_t offset);
   // `table`: its number in the manifest. The record's file is that of the part.
-  void add(std::uint64_t table, const ShardRecord& shard);
-  void add_global(const BlobRecord& blob) { add(global_, blob); }
-  void add_worker(const BlobRecord& blob) { add(per_worker_, blob); }
+  void add(std::uint64_t table, const ShardRecord& shard) { shards_.push_back({table, shard}); }
+  void add_global(const BlobRecord& blob) { global_.push_back(blob); }
+  void add_worker(const BlobRecord& blob) { per_worker_.push_back(blob); }
   void add_clock(std::int64_t clock) { clocks_.push_back(clock); }
 
   void append_to(Manifest& manifest) const;
@@ -31,18 +42,20 @@ class SavedPart {
   }
 
  private:
-  static constexpr std::size_t kNumbersOfShard = 8;
-  static constexpr std::size_t kNumbersOfBlob = 3;
+  struct Shard {
+    std::uint64_t table = 0;
+    ShardRecord record;
 
-  static void add(std::vector<std::uint64_t>& to, const BlobRecord& blob);
-  void append(const std::vector<std::uint64_t>& from, std::vector<BlobRecord>& to) const;
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& table& record;
+    }
+  };
 
   std::string file_;
-  // For each shard: table, offset, bytes, entries, first key, last key, checksum, numbers that are not
-  // finite.
-  std::vector<std::uint64_t> shards_;
-  std::vector<std::uint64_t> global_;      // offset, bytes, checksum; or empty
-  std::vector<std::uint64_t> per_worker_;  // likewise, by worker
+  std::vector<Shard> shards_;
+  std::vector<BlobRecord> global_;  // at most one
+  std::vector<BlobRecord> per_worker_;
   std::vector<std::int64_t> clocks_;
 };
 

@@ -6,23 +6,20 @@
 
 namespace lapse::python {
 
-// One of the two is set.
 struct AttachedHere {
-  std::unique_ptr<AttachedWorker> plain = {};
-  std::unique_ptr<adapm::AttachedIntentWorker> managed = {};
+  explicit AttachedHere(auto attached) : worker(std::move(attached)) {}
+
+  std::optional<std::variant<AttachedWorker, adapm::AttachedIntentWorker>> worker;  // null: it has ended
   std::optional<WorkerScope> scope = {};
 
   // Call it without the interpreter's lock. `failure`: empty if the worker has not failed.
   void end(const std::string& failure) {
-    managed ? end(*managed, failure) : end(*plain, failure);
-    managed.reset();
-    plain.reset();
-  }
-
- private:
-  template <class W>
-  static void end(W& worker, const std::string& failure) {
-    failure.empty() ? worker.detach() : worker.fail(std::make_exception_ptr(Error(failure)));
+    std::visit(
+        [&](auto& ending) {
+          failure.empty() ? ending.detach() : ending.fail(std::make_exception_ptr(Error(failure)));
+        },
+        *worker);
+    worker.reset();
   }
 };
 
@@ -43,16 +40,11 @@ Attachment::~Attachment() {
 SharedWorker Attachment::enter() {
   if (here_) throw UsageError("this thread is attached already");
   end_left(*server_);
-  const auto here = std::make_shared<AttachedHere>();
-  {
-    const py::gil_scoped_release released;
-    if (server_->manager) {
-      here->managed = std::make_unique<adapm::AttachedIntentWorker>(server_->manager->attach(place_));
-    } else {
-      here->plain = std::make_unique<AttachedWorker>(server_->own->attach(place_));
-    }
-  }
-  here->managed ? here->scope.emplace(server_, **here->managed) : here->scope.emplace(server_, **here->plain);
+  const auto here = unlocked([&] {
+    return server_->manager ? std::make_shared<AttachedHere>(server_->manager->attach(place_))
+                            : std::make_shared<AttachedHere>(server_->own->attach(place_));
+  });
+  std::visit([&](auto& attached) { here->scope.emplace(server_, *attached); }, *here->worker);
   here_ = here;
   return here_->scope->state();
 }

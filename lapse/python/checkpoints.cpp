@@ -58,11 +58,7 @@ py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> st
                               .last_key = last.value_or(UINT64_MAX),
                               .state = state,
                               .convert = convert});
-  LoadedCheckpoint loaded;
-  {
-    const py::gil_scoped_release released;
-    loaded = handle.checkpoints->load(request);
-  }
+  const LoadedCheckpoint loaded = unlocked([&] { return handle.checkpoints->load(request); });
   py::list per_worker;
   for (const std::string& bytes : loaded.per_worker) per_worker.append(py::bytes(bytes));
   py::list clocks;
@@ -78,47 +74,39 @@ py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> st
 void declare_checkpoints(py::module_& module) {
   const std::vector<std::string> no_bytes;
   const std::vector<std::int64_t> no_clocks;
+  // Calls this member of the checkpoints.
+  const auto of = [](auto member) {
+    return [member](const CheckpointsHandle& handle) { return ((*handle.checkpoints).*member)(); };
+  };
+  const auto saving = [](void (Checkpoints::*save)(std::uint64_t, const CheckpointContent&)) {
+    return [save](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
+                  const std::vector<std::string>& per_worker, const std::vector<std::int64_t>& clocks) {
+      ((*handle.checkpoints).*save)(step, content_of(blob, per_worker, clocks));
+    };
+  };
+  const py::call_guard<py::gil_scoped_release> released;
   module.def("make_checkpoints", &make_checkpoints, "server"_a, "folder"_a, "local_folder"_a, "keep"_a);
   py::class_<CheckpointsHandle>(module, "Checkpoints", "Checkpoints of the tables of a server, in a folder.")
       .def(
           "add",
           [](const CheckpointsHandle& handle, const TableHandleOf& table,
              const std::optional<std::string>& name) {
-            std::visit(
-                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
-                table.table);
+            table.visit(
+                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); });
           },
           "table"_a, "name"_a = py::none(), "Adds a table to save and load.")
       .def(
-          "save",
-          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
-             const std::vector<std::string>& per_worker, const std::vector<std::int64_t>& clocks) {
-            handle.checkpoints->save(step, content_of(blob, per_worker, clocks));
-          },
-          "step"_a, "blob"_a = "", "per_worker"_a = no_bytes, "clocks"_a = no_clocks,
-          py::call_guard<py::gil_scoped_release>(),
+          "save", saving(&Checkpoints::save), "step"_a, "blob"_a = "", "per_worker"_a = no_bytes,
+          "clocks"_a = no_clocks, released,
           "Collective. blob: bytes of rank 0; per_worker, clocks: one for each worker of this rank, or none.")
-      .def(
-          "save_async",
-          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
-             const std::vector<std::string>& per_worker, const std::vector<std::int64_t>& clocks) {
-            handle.checkpoints->save_async(step, content_of(blob, per_worker, clocks));
-          },
-          "step"_a, "blob"_a = "", "per_worker"_a = no_bytes, "clocks"_a = no_clocks,
-          py::call_guard<py::gil_scoped_release>(),
-          "Collective. Returns once the values are copied; the checkpoint exists after finish().")
-      .def(
-          "finish", [](const CheckpointsHandle& handle) { handle.checkpoints->finish(); },
-          py::call_guard<py::gil_scoped_release>(), "Collective. Waits for the last save_async.")
-      .def_property_readonly(
-          "done", [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); },
-          py::call_guard<py::gil_scoped_release>(), "Whether finish() returns at once.")
-      .def_property_readonly(
-          "staged", [](const CheckpointsHandle& handle) { return handle.checkpoints->staged(); },
-          py::call_guard<py::gil_scoped_release>(), "Whether the local folder has the part of this rank.")
-      .def(
-          "release_memory", [](const CheckpointsHandle& handle) { handle.checkpoints->release_memory(); },
-          py::call_guard<py::gil_scoped_release>(), "Frees the memory of the last copy.")
+      .def("save_async", saving(&Checkpoints::save_async), "step"_a, "blob"_a = "", "per_worker"_a = no_bytes,
+           "clocks"_a = no_clocks, released,
+           "Collective. Returns once the values are copied; the checkpoint exists after finish().")
+      .def("finish", of(&Checkpoints::finish), released, "Collective. Waits for the last save_async.")
+      .def_property_readonly("done", of(&Checkpoints::done), released, "Whether finish() returns at once.")
+      .def_property_readonly("staged", of(&Checkpoints::staged), released,
+                             "Whether the local folder has the part of this rank.")
+      .def("release_memory", of(&Checkpoints::release_memory), released, "Frees the memory of the last copy.")
       .def(
           "load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
           "is_fallback"_a = false,

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -30,6 +31,13 @@ using AnySample = std::variant<adapm::PreparedSample<float>, adapm::PreparedSamp
                                adapm::PreparedSample<std::int32_t>, adapm::PreparedSample<std::int64_t>>;
 
 struct AttachedHere;
+
+// Returns f(), called without the interpreter's lock.
+template <class F>
+decltype(auto) unlocked(F&& f) {
+  const py::gil_scoped_release released;
+  return std::forward<F>(f)();
+}
 
 // Shared by all handles of a server.
 struct ServerState {
@@ -62,7 +70,16 @@ using SharedServer = std::shared_ptr<ServerState>;
 struct TableHandleOf {
   SharedServer server;
   AnyTable table;
+
+  // Calls f(table) with the table of its element type.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), table);
+  }
 };
+// The element type of a Table.
+template <class T>
+using ElementOf = typename std::remove_cvref_t<T>::element;
 
 // An operation, and the array that it writes to.
 struct PendingOperation {
@@ -80,6 +97,11 @@ struct PendingOperation {
     }
     const py::gil_scoped_release released;
     operation = {};
+  }
+  // Returns the array, or None.
+  py::object wait() {
+    unlocked([&] { operation.wait(); });
+    return values ? py::object(values->array) : py::none();
   }
 };
 
@@ -140,11 +162,7 @@ class OperationHandle {
   bool done() const { return pending_.operation.done(); }
   py::object wait() {
     (void)worker_->base();
-    {
-      const py::gil_scoped_release released;
-      pending_.operation.wait();
-    }
-    return pending_.values ? py::object(pending_.values->array) : py::none();
+    return pending_.wait();
   }
 
  private:

@@ -1,6 +1,5 @@
 // Intents and samples of the Python package: by a worker, or by another thread on its behalf.
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "adapm/intent_handle.hpp"
@@ -36,13 +35,13 @@ void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, cons
     const py::object past = py::bool_(keys) ? py::object(keys.attr("stop")) : first;
     const adapm::KeyRange range{.first = key_of(first), .end = key_of(past)};
     const py::gil_scoped_release released;
-    std::visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); }, table.table);
+    table.visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); });
     return;
   }
   const HeldArray held = keys_of(keys);
   const std::span<const Key> span = key_span(held);
   const py::gil_scoped_release released;
-  std::visit([&](const auto& typed) { intents.intent(typed, span, from, to, kind); }, table.table);
+  table.visit([&](const auto& typed) { intents.intent(typed, span, from, to, kind); });
 }
 
 std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, const SharedWorker& worker,
@@ -52,11 +51,8 @@ std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, cons
   const Clock to = clock_of(end);
   return std::visit(
       [&](const auto& typed) {
-        const auto made = [&] {
-          const py::gil_scoped_release released;
-          return intents.prepare_sample(typed, keys, from, to);
-        };
-        return std::make_unique<PreparedHandle>(worker, made());
+        return std::make_unique<PreparedHandle>(
+            worker, unlocked([&] { return intents.prepare_sample(typed, keys, from, to); }));
       },
       sampler.sampler);
 }
@@ -68,19 +64,15 @@ py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::si
   const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
   return std::visit(
       [&](auto& typed) -> py::object {
-        using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
+        using T = ElementOf<decltype(typed.table())>;
         if (!values) {
-          const py::gil_scoped_release released;
-          caller.take_keys(typed, to);
+          unlocked([&] { caller.take_keys(typed, to); });
+          return keys;
         }
-        if (!values) return keys;
         py::array_t<T> drawn(
             {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(typed.table().length())});
         const std::span<T> rows(drawn.mutable_data(), static_cast<std::size_t>(drawn.size()));
-        {
-          const py::gil_scoped_release released;
-          caller.pull_sample(typed, to, rows).wait();
-        }
+        unlocked([&] { caller.pull_sample(typed, to, rows).wait(); });
         return py::make_tuple(keys, drawn);
       },
       prepared.sample);

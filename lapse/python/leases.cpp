@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "lapse/ps/lease.hpp"
@@ -11,9 +10,6 @@
 namespace lapse::python {
 
 namespace {
-
-template <class T>
-using ElementOf = typename std::remove_cvref_t<T>::element;
 
 // Keys of one table, and copies of their values and states while the lease is held: rows, or consecutive
 // elements if each key has its own length.
@@ -60,12 +56,8 @@ class LeaseHandle {
     if (lease_) throw UsageError("this lease is held already");
     std::vector<LeaseKeys> keys;
     for (const LeasedRows& rows : rows_)
-      std::visit([&](const auto& typed) { keys.emplace_back(typed, key_span(rows.keys)); },
-                 rows.handle().table);
-    {
-      const py::gil_scoped_release released;
-      lease_.emplace(base.lease(keys));
-    }
+      rows.handle().visit([&](const auto& typed) { keys.emplace_back(typed, key_span(rows.keys)); });
+    lease_ = unlocked([&] { return base.lease(keys); });
     for (LeasedRows& rows : rows_) make_arrays(rows);
     for (const LeasedRows& rows : rows_) copy(rows, Copy::from_memory);
     return *this;
@@ -88,27 +80,25 @@ class LeaseHandle {
   // Like a push to each key, on the arrays.
   void apply(const py::object& table, const py::object& updates, float scale) {
     const LeasedRows& rows = rows_of(table);
-    std::visit(
-        [&](const auto& typed) {
-          using T = ElementOf<decltype(typed)>;
-          const HeldArray held = values_of<T>(updates, "updates", false);
-          const std::span<const T> given = value_span<const T>(held);
-          const std::size_t expected = static_cast<std::size_t>(rows.values.cast<py::array>().size());
-          if (given.size() != expected)
-            throw LengthMismatch(typed.name(), "updates", given.size(), expected, worker_->base().rank());
-          copy(rows, Copy::to_memory);
-          {
-            const py::gil_scoped_release released;
-            const LeasedValues<T> leased = lease_->values(typed);
-            std::size_t at = 0;
-            for (std::size_t i = 0; i < leased.size(); ++i) {
-              leased.apply(i, given.subspan(at, leased[i].size()), scale);
-              at += leased[i].size();
-            }
-          }
-          copy(rows, Copy::from_memory);
-        },
-        rows.handle().table);
+    rows.handle().visit([&](const auto& typed) {
+      using T = ElementOf<decltype(typed)>;
+      const HeldArray held = values_of<T>(updates, "updates", false);
+      const std::span<const T> given = value_span<const T>(held);
+      const std::size_t expected = static_cast<std::size_t>(rows.values.cast<py::array>().size());
+      if (given.size() != expected)
+        throw LengthMismatch(typed.name(), "updates", given.size(), expected, worker_->base().rank());
+      copy(rows, Copy::to_memory);
+      {
+        const py::gil_scoped_release released;
+        const LeasedValues<T> leased = lease_->values(typed);
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < leased.size(); ++i) {
+          leased.apply(i, given.subspan(at, leased[i].size()), scale);
+          at += leased[i].size();
+        }
+      }
+      copy(rows, Copy::from_memory);
+    });
   }
 
  private:
@@ -133,47 +123,43 @@ class LeaseHandle {
   }
 
   void make_arrays(LeasedRows& rows) const {
-    std::visit(
-        [&](const auto& typed) {
-          using T = ElementOf<decltype(typed)>;
-          const LeasedValues<T> leased = lease_->values(typed);
-          const auto count = static_cast<py::ssize_t>(leased.size());
-          py::ssize_t elements = 0;
-          py::ssize_t states = 0;
-          for (std::size_t i = 0; i < leased.size(); ++i) {
-            elements += static_cast<py::ssize_t>(leased[i].size());
-            states += static_cast<py::ssize_t>(leased.state(i).size());
-          }
-          const auto array = [&](py::ssize_t size, py::ssize_t row) {
-            return typed.length() == 0 ? py::array_t<T>(size) : py::array_t<T>({count, row});
-          };
-          rows.values = array(elements, static_cast<py::ssize_t>(typed.length()));
-          rows.states = array(states, count == 0 ? 0 : states / count);
-        },
-        rows.handle().table);
+    rows.handle().visit([&](const auto& typed) {
+      using T = ElementOf<decltype(typed)>;
+      const LeasedValues<T> leased = lease_->values(typed);
+      const auto count = static_cast<py::ssize_t>(leased.size());
+      py::ssize_t elements = 0;
+      py::ssize_t states = 0;
+      for (std::size_t i = 0; i < leased.size(); ++i) {
+        elements += static_cast<py::ssize_t>(leased[i].size());
+        states += static_cast<py::ssize_t>(leased.state(i).size());
+      }
+      const auto array = [&](py::ssize_t size, py::ssize_t row) {
+        return typed.length() == 0 ? py::array_t<T>(size) : py::array_t<T>({count, row});
+      };
+      rows.values = array(elements, static_cast<py::ssize_t>(typed.length()));
+      rows.states = array(states, count == 0 ? 0 : states / count);
+    });
   }
 
   // Copies between the arrays and the leased memory.
   void copy(const LeasedRows& rows, Copy direction) const {
-    std::visit(
-        [&](const auto& typed) {
-          using T = ElementOf<decltype(typed)>;
-          const LeasedValues<T> leased = lease_->values(typed);
-          const HeldArray values{rows.values.cast<py::array>()};
-          const HeldArray states{rows.states.cast<py::array>()};
-          char* value = values.data();
-          char* state = states.data();
-          const auto move = [&](char*& at, std::span<T> slot) {
-            direction == Copy::from_memory ? std::memcpy(at, slot.data(), slot.size_bytes())
-                                           : std::memcpy(slot.data(), at, slot.size_bytes());
-            at += slot.size_bytes();
-          };
-          for (std::size_t i = 0; i < leased.size(); ++i) {
-            move(value, leased[i]);
-            move(state, leased.state(i));
-          }
-        },
-        rows.handle().table);
+    rows.handle().visit([&](const auto& typed) {
+      using T = ElementOf<decltype(typed)>;
+      const LeasedValues<T> leased = lease_->values(typed);
+      const HeldArray values{rows.values.cast<py::array>()};
+      const HeldArray states{rows.states.cast<py::array>()};
+      char* value = values.data();
+      char* state = states.data();
+      const auto move = [&](char*& at, std::span<T> slot) {
+        direction == Copy::from_memory ? std::memcpy(at, slot.data(), slot.size_bytes())
+                                       : std::memcpy(slot.data(), at, slot.size_bytes());
+        at += slot.size_bytes();
+      };
+      for (std::size_t i = 0; i < leased.size(); ++i) {
+        move(value, leased[i]);
+        move(state, leased.state(i));
+      }
+    });
   }
 
   SharedWorker worker_;

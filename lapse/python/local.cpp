@@ -1,6 +1,5 @@
 // Calls at a key's owner in the Python package: functions, updates in place.
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "lapse/ps/function.hpp"
@@ -10,9 +9,6 @@
 namespace lapse::python {
 
 namespace {
-
-template <class T>
-using ElementOf = typename std::remove_cvref_t<T>::element;
 
 // --- functions
 
@@ -24,7 +20,7 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
                             const py::object& keys, const py::object& arguments) {
   Worker& base = worker.base();
   const ElementType element =
-      std::visit([](const auto& typed) { return element_type<ElementOf<decltype(typed)>>(); }, table.table);
+      table.visit([](const auto& typed) { return element_type<ElementOf<decltype(typed)>>(); });
   if (element != function.function->type)
     throw UsageError("the function '" + function.function->name + "' is for values of " +
                      describe_type(function.function->type) + ", the table has " + describe_type(element));
@@ -37,9 +33,8 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
   if (!arguments.is_none()) {
     given.emplace(HeldArray{converted(arguments, "arguments", py::dtype::from_args(function.argument))});
     if (given->array.ndim() != 1 || given->array.shape(0) != rows)
-      throw LengthMismatch(std::visit([](const auto& typed) { return typed.name(); }, table.table),
-                           "arguments", static_cast<std::size_t>(given->array.size()), held.size(),
-                           base.rank());
+      throw LengthMismatch(table.visit([](const auto& typed) { return typed.name(); }), "arguments",
+                           static_cast<std::size_t>(given->array.size()), held.size(), base.rank());
   }
   std::optional<HeldArray> results;
   if (!function.result.is_none())
@@ -48,13 +43,11 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
   const std::byte* const from = given ? reinterpret_cast<const std::byte*>(given->data()) : nullptr;
   std::byte* const to = results ? reinterpret_cast<std::byte*>(results->data()) : nullptr;
   const std::span<const Key> span = key_span(held);
-  Operation operation;
-  std::visit(
-      [&](const auto& typed) {
-        const py::gil_scoped_release released;
-        operation = base.call(typed.handle(), *function.function, function.identity, span, from, to);
-      },
-      table.table);
+  Operation operation = unlocked([&] {
+    return table.visit([&](const auto& typed) {
+      return base.call(typed.handle(), *function.function, function.identity, span, from, to);
+    });
+  });
   return {std::move(operation), std::move(results)};
 }
 
@@ -64,7 +57,7 @@ const char* locality(WorkerState& worker, const TableHandleOf& table, const py::
   Worker& base = worker.base();
   const Key key = key_of(of);
   const py::gil_scoped_release released;
-  switch (std::visit([&](const auto& typed) { return base.locality(typed, key); }, table.table)) {
+  switch (table.visit([&](const auto& typed) { return base.locality(typed, key); })) {
     case Locality::local:
       return "local";
     case Locality::not_local:
@@ -82,52 +75,45 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::
   const SharedObject shared(function);
   // The function's exceptions go to the caller unchanged.
   std::optional<py::error_already_set> raised;
-  bool done = false;
-  {
-    const py::gil_scoped_release released;
-    done = std::visit(
-        [&](const auto& typed) {
-          using T = ElementOf<decltype(typed)>;
-          return base.update_if_local(typed, key, [&](std::span<T> value) {
-            const py::gil_scoped_acquire locked;
-            const auto bytes = reinterpret_cast<std::byte*>(value.data());
-            try {
-              const py::array elements = copy_of(element_type<T>(), bytes, value.size());
-              function(elements);
-              copy_back(elements, std::as_writable_bytes(value));
-            } catch (py::error_already_set& error) {
-              raised.emplace(std::move(error));
-            }
-          });
-        },
-        table.table);
-  }
+  const bool done = unlocked([&] {
+    return table.visit([&](const auto& typed) {
+      using T = ElementOf<decltype(typed)>;
+      return base.update_if_local(typed, key, [&](std::span<T> value) {
+        const py::gil_scoped_acquire locked;
+        const auto bytes = reinterpret_cast<std::byte*>(value.data());
+        try {
+          const py::array elements = copy_of(element_type<T>(), bytes, value.size());
+          function(elements);
+          copy_back(elements, std::as_writable_bytes(value));
+        } catch (py::error_already_set& error) {
+          raised.emplace(std::move(error));
+        }
+      });
+    });
+  });
   if (raised) throw std::move(*raised);
   return done;
 }
 
 py::tuple local_values(WorkerState& worker, const TableHandleOf& table) {
   Worker& base = worker.base();
-  return std::visit(
-      [&](const auto& typed) {
-        using T = ElementOf<decltype(typed)>;
-        std::vector<std::uint64_t> keys;
-        std::vector<T> values;
-        {
-          const py::gil_scoped_release released;
-          base.for_each_local(typed, [&](Key key, std::span<const T> value) {
-            keys.push_back(key.value());
-            values.insert(values.end(), value.begin(), value.end());
-          });
-        }
-        const auto rows = static_cast<py::ssize_t>(keys.size());
-        const auto length = static_cast<py::ssize_t>(typed.length());
-        const auto shape =
-            length == 0 ? std::vector{static_cast<py::ssize_t>(values.size())} : std::vector{rows, length};
-        return py::make_tuple(py::array_t<std::uint64_t>(rows, keys.data()),
-                              py::array_t<T>(shape, values.data()));
-      },
-      table.table);
+  return table.visit([&](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
+    std::vector<std::uint64_t> keys;
+    std::vector<T> values;
+    unlocked([&] {
+      base.for_each_local(typed, [&](Key key, std::span<const T> value) {
+        keys.push_back(key.value());
+        values.insert(values.end(), value.begin(), value.end());
+      });
+    });
+    const auto rows = static_cast<py::ssize_t>(keys.size());
+    const auto length = static_cast<py::ssize_t>(typed.length());
+    const auto shape =
+        length == 0 ? std::vector{static_cast<py::ssize_t>(values.size())} : std::vector{rows, length};
+    return py::make_tuple(py::array_t<std::uint64_t>(rows, keys.data()),
+                          py::array_t<T>(shape, values.data()));
+  });
 }
 
 }  // namespace
@@ -138,13 +124,8 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
       .def(
           "call",
           [](WorkerState& self, const TableHandleOf& table, const FunctionHandle& function,
-             const py::object& keys, const py::object& arguments) -> py::object {
-            PendingOperation pending = begin_call(self, table, function, keys, arguments);
-            {
-              const py::gil_scoped_release released;
-              pending.operation.wait();
-            }
-            return pending.values ? py::object(pending.values->array) : py::none();
+             const py::object& keys, const py::object& arguments) {
+            return begin_call(self, table, function, keys, arguments).wait();
           },
           "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
           "Runs a registered function at the owner of each key, and waits. Returns its results, or None.")

@@ -106,19 +106,13 @@ void close(ServerState& server) {
 
 // For a table of the server, or for everything; in the order of lapse.MemoryUse.
 py::tuple memory_use(const ServerState& server, const py::object& table) {
-  ParameterServer::MemoryUse use;
-  if (table.is_none()) {
-    const py::gil_scoped_release released;
-    use = server.server().memory_use();
-  } else {
-    if (!py::isinstance<TableHandleOf>(table))
-      throw py::type_error("table is " + py::repr(table).cast<std::string>() +
-                           ", expected a lapse.Table or None");
-    const auto& of = table.cast<const TableHandleOf&>();
-    const py::gil_scoped_release released;
-    use = std::visit([&](const auto& typed) { return server.server().memory_use(typed); }, of.table);
-  }
-  return memory_tuple(use);
+  if (table.is_none()) return memory_tuple(unlocked([&] { return server.server().memory_use(); }));
+  if (!py::isinstance<TableHandleOf>(table))
+    throw py::type_error("table is " + py::repr(table).cast<std::string>() +
+                         ", expected a lapse.Table or None");
+  const auto& of = table.cast<const TableHandleOf&>();
+  return memory_tuple(unlocked(
+      [&] { return of.visit([&](const auto& typed) { return server.server().memory_use(typed); }); }));
 }
 
 }  // namespace

@@ -132,43 +132,36 @@ std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py
 py::tuple estimate_memory(const SharedServer& server, const py::dtype& type, const py::dict& given) {
   return with_options(type, given, [&](const TableOptions& options, auto element) {
     using T = decltype(element);
-    ParameterServer::MemoryUse use;
-    {
-      const py::gil_scoped_release released;
-      use = server->manager ? server->manager->estimate_memory<T>(options)
-                            : server->own->estimate_memory<T>(options);
-    }
-    return memory_tuple(use);
+    return memory_tuple(unlocked([&] {
+      return server->manager ? server->manager->estimate_memory<T>(options)
+                             : server->own->estimate_memory<T>(options);
+    }));
   });
 }
 
 py::array_t<std::int64_t> lengths_of(const TableHandleOf& table, const py::object& keys) {
   const HeldArray held = keys_of(keys);
   py::array_t<std::int64_t> lengths(static_cast<py::ssize_t>(held.size()));
-  std::visit(
-      [&](const auto& typed) {
-        std::int64_t* to = lengths.mutable_data();
-        for (const Key key : key_span(held)) {
-          if (!typed.handle().has(key))
-            throw KeyOutOfRange(typed.name(), key, typed.keys(), table.server->server().rank());
-          *to++ = static_cast<std::int64_t>(typed.length(key));
-        }
-      },
-      table.table);
+  table.visit([&](const auto& typed) {
+    std::int64_t* to = lengths.mutable_data();
+    for (const Key key : key_span(held)) {
+      if (!typed.handle().has(key))
+        throw KeyOutOfRange(typed.name(), key, typed.keys(), table.server->server().rank());
+      *to++ = static_cast<std::int64_t>(typed.length(key));
+    }
+  });
   return lengths;
 }
 
 // "<lapse.Table 'factors' of 1000 keys with 4 float32>"
 std::string text_of_table(const TableHandleOf& table) {
-  return std::visit(
-      [](const auto& typed) {
-        using T = typename std::remove_cvref_t<decltype(typed)>::element;
-        const std::string keys = typed.is_sparse() ? "any keys" : std::to_string(typed.keys()) + " keys";
-        const std::string length = typed.length() == 0 ? "lengths by key of" : std::to_string(typed.length());
-        return "<lapse.Table '" + std::string(typed.name()) + "' of " + keys + " with " + length + " " +
-               element_name<T>() + ">";
-      },
-      table.table);
+  return table.visit([](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
+    const std::string keys = typed.is_sparse() ? "any keys" : std::to_string(typed.keys()) + " keys";
+    const std::string length = typed.length() == 0 ? "lengths by key of" : std::to_string(typed.length());
+    return "<lapse.Table '" + std::string(typed.name()) + "' of " + keys + " with " + length + " " +
+           element_name<T>() + ">";
+  });
 }
 
 void set_frequencies(const SharedServer& server, const TableHandleOf& table, const py::object& counts) {
@@ -176,7 +169,7 @@ void set_frequencies(const SharedServer& server, const TableHandleOf& table, con
   const HeldArray held = keys_of(counts);  // whole numbers, like keys
   const std::span<const std::uint64_t> span(reinterpret_cast<const std::uint64_t*>(held.data()), held.size());
   const py::gil_scoped_release released;
-  std::visit([&](const auto& typed) { server->manager->set_frequencies(typed, span); }, table.table);
+  table.visit([&](const auto& typed) { server->manager->set_frequencies(typed, span); });
 }
 
 std::unique_ptr<SamplerHandle> create_sampler(
@@ -199,20 +192,16 @@ std::unique_ptr<SamplerHandle> create_sampler(
   const auto drawn = distribution == "uniform"       ? adapm::Distribution::uniform(range)
                      : distribution == "log_uniform" ? adapm::Distribution::log_uniform(range)
                                                      : adapm::Distribution::weighted(weights, Key(first));
-  return std::visit(
-      [&](const auto& typed) {
-        return std::make_unique<SamplerHandle>(
-            SamplerHandle{server, server->manager->create_sampler(typed, drawn, options)});
-      },
-      table.table);
+  return table.visit([&](const auto& typed) {
+    return std::make_unique<SamplerHandle>(
+        SamplerHandle{server, server->manager->create_sampler(typed, drawn, options)});
+  });
 }
 
 }  // namespace
 
 void declare_table(py::module_& module) {
-  const auto of = [](auto ask) {
-    return [ask](const TableHandleOf& table) { return std::visit(ask, table.table); };
-  };
+  const auto of = [](auto ask) { return [ask](const TableHandleOf& table) { return table.visit(ask); }; };
   const py::class_<SamplerHandle> sampler(module, "Sampler",
                                           "Draws keys of a table for the workers of all ranks.");
   py::class_<TableHandleOf>(module, "Table", "A table of a server.")
@@ -227,7 +216,7 @@ void declare_table(py::module_& module) {
       .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }),
                              "Whether any key is allowed.")
       .def_property_readonly("dtype", of([](const auto& typed) -> py::object {
-                               return py::dtype::of<typename std::remove_cvref_t<decltype(typed)>::element>();
+                               return py::dtype::of<ElementOf<decltype(typed)>>();
                              }),
                              "The NumPy type of the elements.");
   module.def("create_table", &create_table, "server"_a, "dtype"_a, "specification"_a);

@@ -11,7 +11,7 @@ namespace {
 
 template <class F>
 decltype(auto) visit(const TableHandleOf& table, F&& f) {
-  return std::visit(std::forward<F>(f), table.table);
+  return table.visit(std::forward<F>(f));
 }
 
 // A new array for the values of the keys.
@@ -24,20 +24,23 @@ HeldArray new_values(const Table<T>& table, std::span<const Key> keys) {
   return {py::array_t<T>(static_cast<py::ssize_t>(elements))};
 }
 
+// The array that a pull writes to: `out`, or a new one.
+template <class T>
+HeldArray pulled_values(const Table<T>& table, std::span<const Key> keys, const py::object& out) {
+  HeldArray values = out.is_none() ? new_values(table, keys) : values_of<T>(out, "values", true);
+  check_rows(values.array, "values", keys.size());
+  return values;
+}
+
 PendingOperation begin_pull(WorkerState& worker, const TableHandleOf& table, const HeldArray& keys,
                             const py::object& out) {
   Worker& base = worker.base();
-  return visit(table, [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    HeldArray values = out.is_none() ? new_values(typed, key_span(keys)) : values_of<T>(out, "values", true);
-    check_rows(values.array, "values", keys.size());
-    const std::span<T> to = value_span<T>(values);
+  return table.visit([&](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
     const std::span<const Key> span = key_span(keys);
-    Operation operation;
-    {
-      const py::gil_scoped_release released;
-      operation = base.pull(typed, span, to);
-    }
+    HeldArray values = pulled_values(typed, span, out);
+    const std::span<T> to = value_span<T>(values);
+    Operation operation = unlocked([&] { return base.pull(typed, span, to); });
     return PendingOperation(std::move(operation), std::move(values));
   });
 }
@@ -46,16 +49,12 @@ py::object pull(WorkerState& worker, const TableHandleOf& table, const py::objec
                 const py::object& out) {
   const HeldArray held = keys_of(keys);
   Worker& base = worker.base();
-  return visit(table, [&](const auto& typed) -> py::object {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    HeldArray values = out.is_none() ? new_values(typed, key_span(held)) : values_of<T>(out, "values", true);
-    check_rows(values.array, "values", held.size());
-    const std::span<T> to = value_span<T>(values);
+  return table.visit([&](const auto& typed) -> py::object {
+    using T = ElementOf<decltype(typed)>;
     const std::span<const Key> span = key_span(held);
-    {
-      const py::gil_scoped_release released;
-      base.pull(typed, span, to).wait();
-    }
+    HeldArray values = pulled_values(typed, span, out);
+    const std::span<T> to = value_span<T>(values);
+    unlocked([&] { base.pull(typed, span, to).wait(); });
     return std::move(values.array);
   });
 }
@@ -66,53 +65,38 @@ PendingOperation begin_write(WorkerState& worker, Write what, const TableHandleO
                              const py::object& keys, const py::object& given, float scale) {
   Worker& base = worker.base();
   const HeldArray held = keys_of(keys);
-  return visit(table, [&](const auto& typed) {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) {
+    using T = ElementOf<decltype(typed)>;
     const char* const name = what == Write::push ? "updates" : "values";
     const HeldArray values = values_of<T>(given, name, false);
     check_rows(values.array, name, held.size());
     const std::span<const T> from = value_span<const T>(values);
     const std::span<const Key> span = key_span(held);
-    Operation operation;
-    {
-      const py::gil_scoped_release released;
-      operation = what == Write::push ? base.push(typed, span, from, scale) : base.set(typed, span, from);
-    }
-    return PendingOperation(std::move(operation), std::nullopt);
+    return PendingOperation(unlocked([&] {
+                              return what == Write::push ? base.push(typed, span, from, scale)
+                                                         : base.set(typed, span, from);
+                            }),
+                            std::nullopt);
   });
 }
 
 PendingOperation begin_localize(WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
   Worker& base = worker.base();
   const HeldArray held = keys_of(keys);
-  return visit(table, [&](const auto& typed) {
+  return table.visit([&](const auto& typed) {
     const std::span<const Key> span = key_span(held);
-    Operation operation;
-    {
-      const py::gil_scoped_release released;
-      operation = base.localize(typed, span);
-    }
-    return PendingOperation(std::move(operation), std::nullopt);
+    return PendingOperation(unlocked([&] { return base.localize(typed, span); }), std::nullopt);
   });
-}
-
-void finish(PendingOperation pending) {
-  const py::gil_scoped_release released;
-  pending.operation.wait();
 }
 
 py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, const py::object& of) {
   Worker& base = worker.base();
   const Key key = key_of(of);
-  return visit(table, [&](const auto& typed) -> py::object {
-    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+  return table.visit([&](const auto& typed) -> py::object {
+    using T = ElementOf<decltype(typed)>;
     py::array_t<T> value(static_cast<py::ssize_t>(typed.length(key)));
     const std::span<T> to(value.mutable_data(), static_cast<std::size_t>(value.size()));
-    bool done = false;
-    {
-      const py::gil_scoped_release released;
-      done = base.pull_if_local(typed, key, to);
-    }
+    const bool done = unlocked([&] { return base.pull_if_local(typed, key, to); });
     return done ? py::object(value) : py::none();
   });
 }
@@ -140,8 +124,7 @@ py::object reduce_array(WorkerState& worker, const py::array& values, const std:
   const Reduce how = reduction_of(reduce);
   const auto run = [&](const HeldArray& held, auto element) {
     const std::span<decltype(element)> span = value_span<decltype(element)>(held);
-    const py::gil_scoped_release released;
-    base.all_reduce(span, how);
+    unlocked([&] { base.all_reduce(span, how); });
   };
   if (has_elements<double>(values)) {
     run(values_of<double>(values, "values", true), double{});
@@ -170,10 +153,7 @@ py::object broadcast(WorkerState& worker, const py::object& given, std::size_t r
         "an array with objects of Python: expected numbers, whose bytes mean the same on all ranks");
   const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(HeldArray{values}.data()),
                                    static_cast<std::size_t>(values.nbytes()));
-  {
-    const py::gil_scoped_release released;
-    base.broadcast(bytes, root);
-  }
+  unlocked([&] { base.broadcast(bytes, root); });
   return values;
 }
 
@@ -184,6 +164,11 @@ void declare_worker(py::module_& module) {
   const auto handle = [](const SharedWorker& worker, PendingOperation pending) {
     return std::make_unique<OperationHandle>(worker, std::move(pending));
   };
+  // Calls this member of the worker.
+  const auto of = [](auto member) {
+    return [member](const WorkerState& worker) { return (worker.base().*member)(); };
+  };
+  const py::call_guard<py::gil_scoped_release> released;
   py::class_<OperationHandle>(module, "Operation", "An asynchronous operation of a worker.")
       .def_property_readonly("done", &OperationHandle::done, "Whether wait() returns at once.")
       .def("wait", &OperationHandle::wait,
@@ -201,38 +186,30 @@ void declare_worker(py::module_& module) {
              return "<lapse.Worker " + std::to_string(worker.worker->index()) + " of " +
                     std::to_string(worker.worker->count()) + ">";
            })
-      .def_property_readonly(
-          "index", [](const WorkerState& worker) { return worker.base().index(); },
-          "The number of the worker among all ranks' workers, from 0.")
-      .def_property_readonly(
-          "count", [](const WorkerState& worker) { return worker.base().count(); },
-          "The number of workers of all ranks.")
-      .def_property_readonly(
-          "local_index", [](const WorkerState& worker) { return worker.base().local_index(); },
-          "The number of the worker among its rank's workers, from 0.")
-      .def_property_readonly(
-          "local_count", [](const WorkerState& worker) { return worker.base().local_count(); },
-          "The number of workers of its rank.")
+      .def_property_readonly("index", of(&Worker::index),
+                             "The number of the worker among all ranks' workers, from 0.")
+      .def_property_readonly("count", of(&Worker::count), "The number of workers of all ranks.")
+      .def_property_readonly("local_index", of(&Worker::local_index),
+                             "The number of the worker among its rank's workers, from 0.")
+      .def_property_readonly("local_count", of(&Worker::local_count), "The number of workers of its rank.")
       .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(),
            "Waits for the values of the keys, one row each, in out or in a new array, and returns them.")
       .def(
           "push",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
              const py::object& updates,
-             float scale) { finish(begin_write(worker, Write::push, table, keys, updates, scale)); },
+             float scale) { begin_write(worker, Write::push, table, keys, updates, scale).wait(); },
           "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F,
           "Applies a row of updates to each key by the table's rule, multiplied by scale, and waits.")
       .def(
           "set",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
-             const py::object& values) {
-            finish(begin_write(worker, Write::set, table, keys, values, 1.0F));
-          },
+             const py::object& values) { begin_write(worker, Write::set, table, keys, values, 1.0F).wait(); },
           "table"_a, "keys"_a, "values"_a, "Replaces the values of the keys, and waits.")
       .def(
           "localize",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
-            finish(begin_localize(worker, table, keys));
+            begin_localize(worker, table, keys).wait();
           },
           "table"_a, "keys"_a, "Moves the values of the keys to this rank, and waits.")
       .def(
@@ -264,21 +241,13 @@ void declare_worker(py::module_& module) {
           "table"_a, "keys"_a, "Like localize, without waiting: an Operation.")
       .def("pull_if_local", &pull_if_local, "table"_a, "key"_a,
            "Returns the key's value, or None if it is not in the memory of this rank. Sends nothing.")
-      .def(
-          "wait_all", [](WorkerState& worker) { worker.base().wait_all(); },
-          py::call_guard<py::gil_scoped_release>(), "Waits for all operations of this worker.")
-      .def(
-          "wait_sync", [](WorkerState& worker) { worker.base().wait_sync(); },
-          py::call_guard<py::gil_scoped_release>(),
-          "Waits until the pushes of this worker are merged, and the replicas of its domain are refreshed.")
-      .def(
-          "barrier", [](WorkerState& worker) { worker.base().barrier(); },
-          py::call_guard<py::gil_scoped_release>(),
-          "Collective over all workers. Waits until all have called it.")
-      .def(
-          "sync_barrier", [](WorkerState& worker) { worker.base().sync_barrier(); },
-          py::call_guard<py::gil_scoped_release>(),
-          "Collective over all workers. Afterwards every value includes all earlier pushes of all workers.")
+      .def("wait_all", of(&Worker::wait_all), released, "Waits for all operations of this worker.")
+      .def("wait_sync", of(&Worker::wait_sync), released,
+           "Waits until the pushes of this worker are merged, and the replicas of its domain are refreshed.")
+      .def("barrier", of(&Worker::barrier), released,
+           "Collective over all workers. Waits until all have called it.")
+      .def("sync_barrier", of(&Worker::sync_barrier), released,
+           "Collective over all workers. Afterwards every value includes all earlier pushes of all workers.")
       .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum",
            "Collective over all workers. Combines their numbers by sum, min or max.\n\n"
            "Changes an array of float64 or int64 in place and returns it; returns a number for a number.")

@@ -49,9 +49,8 @@ def described(arguments, declarations):
 
 def procedures(folder):
     """The lists of arguments by public name; a generic name has several."""
-    public, generic, bodies = set(), {}, {}
+    public, generic, bodies = set(), {}, []
     interface = name = None
-    is_bound = False
     for line in statements(folder):
         public.update(re.findall(r"lapse_\w+", line) if line.startswith("public ::") else ())
         if re.match(r"(end )?interface\b", line):
@@ -60,16 +59,17 @@ def procedures(folder):
             generic.setdefault(procedure, interface)
         begin = re.match(r"(?!end)[\w() ]*\b(subroutine|function) (\w+)\((.*?)\)(.*)", line)
         if begin and not name:
-            name, is_bound = begin[2], "bind(C" in begin[4]
-            bodies[name] = ([a.strip() for a in begin[3].split(",") if a.strip()], [], is_bound)
+            name = begin[2]
+            bodies.append((name, [a.strip() for a in begin[3].split(",") if a.strip()], [], "bind(C" in begin[4]))
         elif name and re.match(r"end (subroutine|function)", line):
             name = None
         elif name and "::" in line:
-            bodies[name][1].append(line)
-    for name, (arguments, declarations, is_bound) in bodies.items():
+            bodies[-1][2].append(line)
+    for name, arguments, declarations, is_bound in bodies:
         shown = generic.get(name) or name
         if shown in public and not is_bound:
-            yield shown, described(arguments, declarations)
+            for shape in (":", ":, :"):  # those of lapse/fortran/access.inc
+                yield shown, described(arguments, [line.replace("SHAPE", shape) for line in declarations])
 
 
 def main():

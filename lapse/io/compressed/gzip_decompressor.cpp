@@ -1,6 +1,8 @@
-#include "lapse/io/compressed/gzip_decompressor.hpp"
-
+// gzip (RFC 1952), by zlib.
 #include <fmt/format.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +21,24 @@ uInt at_most_uint(std::size_t size) {
   return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
 }
 
-}  // namespace
+class GzipDecompressor final : public Decompressor {
+ public:
+  // Throws InputError if out of memory.
+  GzipDecompressor();
+  ~GzipDecompressor() override;
+  GzipDecompressor(const GzipDecompressor&) = delete;
+  GzipDecompressor& operator=(const GzipDecompressor&) = delete;
+
+  Step run(std::span<const char> input, bool last, std::span<char> output) override;
+  bool complete() const override { return !in_member_; }
+
+ private:
+  std::string problem_text(int result) const;
+
+  z_stream stream_{};
+  bool in_member_ = false;
+  bool first_member_ = true;
+};
 
 GzipDecompressor::GzipDecompressor() {
   if (inflateInit2(&stream_, kGzipWindowBits) != Z_OK) throw InputError("gzip: not enough memory");
@@ -60,6 +79,8 @@ std::string GzipDecompressor::problem_text(int result) const {
   return fmt::format("gzip data are damaged{}: {}", first_member_ ? "" : ", or followed by other data",
                      reason);
 }
+
+}  // namespace
 
 std::unique_ptr<Decompressor> make_gzip_decompressor() {
   return std::make_unique<GzipDecompressor>();

@@ -1,6 +1,6 @@
-#include "lapse/io/compressed/xz_decompressor.hpp"
-
+// The .xz file format, by liblzma.
 #include <fmt/format.h>
+#include <lzma.h>
 
 #include "lapse/io/compressed/decompressors.hpp"
 #include "lapse/io/files/input_error.hpp"
@@ -8,6 +8,26 @@
 namespace lapse::io {
 
 namespace {
+
+// Accepts several streams in one file, with padding between them.
+class XzDecompressor final : public Decompressor {
+ public:
+  // Refuses files that need more memory: what xz -9 writes needs 65 MiB.
+  static constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 30;
+
+  // Throws InputError if out of memory.
+  XzDecompressor();
+  ~XzDecompressor() override;
+  XzDecompressor(const XzDecompressor&) = delete;
+  XzDecompressor& operator=(const XzDecompressor&) = delete;
+
+  Step run(std::span<const char> input, bool last, std::span<char> output) override;
+  bool complete() const override { return complete_; }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool complete_ = false;
+};
 
 std::string problem_text(lzma_ret result) {
   switch (result) {
@@ -27,8 +47,6 @@ std::string problem_text(lzma_ret result) {
       return "xz data are damaged, or followed by other data";
   }
 }
-
-}  // namespace
 
 XzDecompressor::XzDecompressor() {
   const std::uint32_t flags = LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK;
@@ -53,6 +71,8 @@ Decompressor::Step XzDecompressor::run(std::span<const char> input, bool last, s
   if (result != LZMA_OK && !complete_) step.problem = problem_text(result);
   return step;
 }
+
+}  // namespace
 
 std::unique_ptr<Decompressor> make_xz_decompressor() {
   return std::make_unique<XzDecompressor>();

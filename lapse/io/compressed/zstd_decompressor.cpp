@@ -1,13 +1,36 @@
-#include "lapse/io/compressed/zstd_decompressor.hpp"
-
+// Zstandard (RFC 8878), by libzstd.
 #include <fmt/format.h>
+#include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "lapse/io/compressed/decompressors.hpp"
 #include "lapse/io/files/input_error.hpp"
 
 namespace lapse::io {
+
+namespace {
+
+// Refuses frames whose window exceeds libzstd's usual limit of 128 MiB. libzstd does not report what it has
+// produced of the block in which it finds a problem, so up to 128 KiB of correct data before a problem are
+// lost.
+class ZstdDecompressor final : public Decompressor {
+ public:
+  // Throws InputError if out of memory.
+  ZstdDecompressor();
+
+  Step run(std::span<const char> input, bool last, std::span<char> output) override;
+  bool complete() const override { return complete_; }
+
+ private:
+  struct FreeContext {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+
+  std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
+  bool complete_ = true;
+};
 
 ZstdDecompressor::ZstdDecompressor() : context_(ZSTD_createDCtx()) {
   if (!context_) throw InputError("zstd: not enough memory");
@@ -28,6 +51,8 @@ Decompressor::Step ZstdDecompressor::run(std::span<const char> input, bool /*las
   }
   return step;
 }
+
+}  // namespace
 
 std::unique_ptr<Decompressor> make_zstd_decompressor() {
   return std::make_unique<ZstdDecompressor>();

@@ -62,8 +62,12 @@ std::vector<Agreement::Statement> Agreement::gather(const Statement& mine) {
   return statements;
 }
 
-std::vector<std::string> Agreement::archives_of(std::vector<Statement> statements,
-                                                const std::exception_ptr& failure) {
+std::vector<std::string> Agreement::exchange_archives(std::string_view call,
+                                                      const std::function<std::string()>& make) {
+  Statement mine{.call = std::string(call)};
+  std::exception_ptr failure;
+  fill(mine, make, failure);
+  std::vector<Statement> statements = gather(mine);
   if (failure) std::rethrow_exception(failure);
   std::vector<std::string> archives;
   for (std::size_t rank = 0; rank < statements.size(); ++rank) {
@@ -73,14 +77,6 @@ std::vector<std::string> Agreement::archives_of(std::vector<Statement> statement
   }
   failed_everywhere_ = false;
   return archives;
-}
-
-std::vector<std::string> Agreement::exchange_archives(std::string_view call,
-                                                      const std::function<std::string()>& make) {
-  Statement mine{.call = std::string(call)};
-  std::exception_ptr failure;
-  fill(mine, make, failure);
-  return archives_of(gather(mine), failure);
 }
 
 }  // namespace lapse

@@ -33,7 +33,10 @@ class Agreement {
   template <std::invocable Make>
   auto exchange(std::string_view call, Make&& make) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
-    return from_archives<Value>(exchange_archives(call, [&] { return to_archive<Value>(make()); }));
+    std::vector<Value> all;
+    for (const std::string& one : exchange_archives(call, [&] { return to_archive<Value>(make()); }))
+      all.push_back(from_archive<Value>(one));
+    return all;
   }
   template <class Value>
   std::vector<Value> exchange(std::string_view call,
@@ -62,21 +65,12 @@ class Agreement {
  private:
   struct Statement;
 
-  template <class Value>
-  static std::vector<Value> from_archives(const std::vector<std::string>& archives) {
-    std::vector<Value> all;
-    all.reserve(archives.size());
-    for (const std::string& one : archives) all.push_back(from_archive<Value>(one));
-    return all;
-  }
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
   // Stores the exception of make() in `failure`; does not throw itself.
   static void fill(Statement& mine, const std::function<std::string()>& make,
                    std::exception_ptr& failure) noexcept;
   // Collective. Throws CollectiveMismatch.
   std::vector<Statement> gather(const Statement& mine);
-  // Returns the archives of all ranks, or throws a rank's failure.
-  std::vector<std::string> archives_of(std::vector<Statement> statements, const std::exception_ptr& failure);
 
   Transport& transport_;
   const StallReports* reports_;

@@ -11,12 +11,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <streambuf>
 #include <string>
 #include <utility>
 
-#include "lapse/ps/agreement/memory_input.hpp"
-
 namespace lapse {
+
+// A stream buffer that reads bytes in memory, which must outlive the object. Thread safety: one thread.
+class MemoryInput : public std::streambuf {
+ public:
+  explicit MemoryInput(std::span<const char> bytes) {
+    // std::streambuf takes no constant bytes. Nothing writes to them.
+    char* const begin = const_cast<char*>(bytes.data());
+    setg(begin, begin, begin + bytes.size());
+  }
+
+  std::size_t remaining() const { return static_cast<std::size_t>(egptr() - gptr()); }
+};
 
 // Reads the output of boost::archive::binary_oarchive without a header. Refuses a length that exceeds the
 // remaining bytes before it allocates memory; boost::archive::binary_iarchive allocates what a length claims.

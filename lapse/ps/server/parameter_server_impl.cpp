@@ -10,6 +10,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/exception_text.hpp"
+#include "lapse/core/options/option_states.hpp"
 #include "lapse/core/statistics/statistics_archive.hpp"
 #include "lapse/core/tracing/current_hooks.hpp"
 #include "lapse/core/tracing/region_trace.hpp"
@@ -20,7 +21,6 @@
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/phase/crowding.hpp"
 #include "lapse/ps/phase/rest.hpp"
-#include "lapse/ps/server/environment_warnings.hpp"
 #include "lapse/ps/server/rank_statistics.hpp"
 #include "lapse/transport/host/shared_memory.hpp"
 #include "lapse/transport/rma/rma_receive_rings.hpp"
@@ -85,11 +85,22 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
   for (const auto& names : agreement_.exchange(kMaking, options_.ignored_variables))
     ignored.insert(names.begin(), names.end());
   options_.ignored_variables.assign(ignored.begin(), ignored.end());
-  warn_of_environment(logger_, options_, transport_->job());
+  warn_of_environment();
   meet_peers();
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
+}
+
+void ParameterServer::Impl::warn_of_environment() {
+  const Transport::Job job = transport_->job();
+  if (!job.first_server) return;
+  if (job.rank == Rank(0)) {
+    if (const auto warning = ignored_variables_warning(options_)) logger_.warning("{}", *warning);
+  }
+  if (options_.startup_report) {
+    if (const auto warning = lone_rank_warning(job.ranks)) logger_.warning("{}", *warning);
+  }
 }
 
 void ParameterServer::Impl::meet_peers() {
@@ -255,13 +266,7 @@ ParameterServer::MemoryUse ParameterServer::Impl::memory_use(const TableShard& t
 ParameterServer::MemoryUse ParameterServer::Impl::estimate_memory(const TableOptions& options,
                                                                   ElementType type) const {
   throw_if_closed("estimate_memory");
-  const TableMaker::Estimate estimate = maker_.estimate(options, type);
-  MemoryUse use;
-  use.words = estimate.words;
-  use.ownership = estimate.ownership;
-  use.slabs = estimate.slabs;
-  use.values = estimate.values;
-  return use;
+  return maker_.estimate(options, type);
 }
 
 std::vector<std::string> ParameterServer::Impl::close(const std::string& last_words) {

@@ -89,6 +89,9 @@ class ParameterServer::Impl {
   void check_may_call_mpi(const char* call) const;
   // Determines whether ranks can share memory, and which ranks do.
   void choose_domains();
+  // By the first server of a process: warns of ignored LAPSE_* variables, on the job's first process; and if
+  // this process is the only one of its job although a launcher started several.
+  void warn_of_environment();
   void meet_peers();
   // Waits until every rank has quiesced. Reports if a rank has ended or is stopped meanwhile.
   void end_phase();

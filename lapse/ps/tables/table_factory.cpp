@@ -88,11 +88,11 @@ ValueSizes TableFactory::list_sizes(const TableOptions& options, const ValueLayo
   }
 }
 
-TableFactory::Estimate TableFactory::estimate(const TableOptions& options, ElementType type,
-                                              const DomainMap& domains) const {
+ParameterServer::MemoryUse TableFactory::estimate(const TableOptions& options, ElementType type,
+                                                  const DomainMap& domains) const {
   TableSpec::check(options, type);
   const Plan plan = lay_out(options, type, false);
-  Estimate estimate;
+  ParameterServer::MemoryUse estimate;
   if (options.sparse) {
     // If lengths differ, key 0 stands for all.
     const std::uint64_t keys = options.max_keys.value_or(0);

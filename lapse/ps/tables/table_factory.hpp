@@ -7,6 +7,7 @@
 
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/tables/shared_table_part.hpp"
 #include "lapse/store/memory/memory_budget.hpp"
@@ -43,13 +44,8 @@ class TableFactory {
 
   // Bytes of this rank for a table when it is made, for a sparse one with max_keys. Of memory that its domain
   // shares, this rank's part. Throws what plan and home_map throw, except OutOfMemory.
-  struct Estimate {
-    std::uint64_t words = 0;
-    std::uint64_t ownership = 0;
-    std::uint64_t slabs = 0;
-    std::uint64_t values = 0;  // within the slabs
-  };
-  Estimate estimate(const TableOptions& options, ElementType type, const DomainMap& domains) const;
+  ParameterServer::MemoryUse estimate(const TableOptions& options, ElementType type,
+                                      const DomainMap& domains) const;
 
   // The homes of the keys, as seen from this rank. Throws ConfigurationError, and UserCodeFailed if the
   // application's function throws.

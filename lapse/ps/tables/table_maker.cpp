@@ -40,7 +40,7 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
       id, [&] { return std::move(agreed.proposal); }, placement);
 }
 
-TableMaker::Estimate TableMaker::estimate(const TableOptions& options, ElementType type) const {
+ParameterServer::MemoryUse TableMaker::estimate(const TableOptions& options, ElementType type) const {
   return factory_.estimate(options, type, options.sparse ? alone_ : domains_);
 }
 

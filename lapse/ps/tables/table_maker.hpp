@@ -41,10 +41,9 @@ class TableMaker {
   std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
                                    const std::vector<std::unique_ptr<TableShard>>& existing);
 
-  using Estimate = TableFactory::Estimate;
   // Estimates what this rank needs if the ranks of a domain share memory. Throws what make throws, except
   // OutOfMemory.
-  Estimate estimate(const TableOptions& options, ElementType type) const;
+  ParameterServer::MemoryUse estimate(const TableOptions& options, ElementType type) const;
 
  private:
   // The table that this rank proposes.

@@ -61,7 +61,7 @@ class Outbox {
   template <class Record>
   void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
     header.record_bytes = sizeof(Record);
-    std::memcpy(append(to, header), &record, sizeof record);
+    write_record(append(to, header), record);
   }
 
   // Sends packets of at least `bytes` bytes in the middle of a turn. In long turns, this lets other ranks

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -251,17 +250,13 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     prefetch_ahead(table, header, records, i);
-    OperationRecord head;
-    std::memcpy(&head, records, sizeof head);
+    const auto head = read_record<OperationRecord>(records);
     part.key = Registry::served_key(table, head.key);
     part.item = head.item;
     part.scale = head.scale;
     part.value = records + sizeof head;
-    if (part.kind == OperationKind::call) {
-      CallRecord call;
-      std::memcpy(&call, records, sizeof call);
-      part.function = &registry_.function(call.function);
-    }
+    if (part.kind == OperationKind::call)
+      part.function = &registry_.function(read_record<CallRecord>(records).function);
     if (header.record_bytes != OperationSender::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
     take(table, part, by_home);

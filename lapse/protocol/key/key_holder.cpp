@@ -55,10 +55,8 @@ void KeyHolder::announce(TableShard& table, Key key, Clock::time_point now) {
   const std::optional<std::uint32_t> number = copies.try_open(replica);
   if (!number) return KeyWants::decline(table, key);
   copies.keys().announce(key, *number);
-  std::byte* const record = messages_.append_to_owner(
-      table, FrameKind::on, messages_.path_to_owner(table, key, owner, Entry::any), sizeof(CopyRecord));
-  const CopyRecord head{key.value()};
-  std::memcpy(record, &head, sizeof head);
+  messages_.send_to_owner(table, FrameKind::on, messages_.path_to_owner(table, key, owner, Entry::any),
+                          CopyRecord{key.value()});
 }
 
 void KeyHolder::localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
@@ -215,10 +213,8 @@ void KeyHolder::take_offer(TableShard& table, Key key, bool to_member, Domain ow
   replica.refreshed = now;
   copies.release_room(replica);
   copies.replicas().expect(replica, Unanswered::off);
-  std::byte* const record = messages_.append_to_owner(
-      table, FrameKind::off, messages_.path_to_owner(table, key, owner, Entry::home), sizeof(DeltaRecord));
-  const DeltaRecord head{key.value(), 0};
-  std::memcpy(record, &head, sizeof head);
+  messages_.send_to_owner(table, FrameKind::off, messages_.path_to_owner(table, key, owner, Entry::home),
+                          DeltaRecord{key.value(), 0});
 }
 
 void KeyHolder::take_refusal(TableShard& table, Key key, Clock::time_point now) {

@@ -112,10 +112,9 @@ template <class Fill>
 bool KeyRelocation::transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill) {
   std::byte* record = outbox_.append(table.serving_rank(key, instruct.next),
                                      transfer_header(table, table.sizes().moved_bytes(key)));
-  const TransferRecord head{.key = key.value(), .relocations = instruct.relocations};
-  std::memcpy(record, &head, sizeof head);
+  record = write_record(record, TransferRecord{.key = key.value(), .relocations = instruct.relocations});
   try {
-    if (fill(record + sizeof head)) {
+    if (fill(record)) {
       ++table.counters().relocations_out;
       return true;
     }

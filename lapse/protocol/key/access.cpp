@@ -67,8 +67,8 @@ bool Access::queue(TableShard& table, const OperationPart& part) {
 
 // --- from this rank's workers
 
-void Access::join(const OperationState& operation, std::size_t first) {
-  for (std::size_t i = first; i < operation.joins.size(); ++i) {
+void Access::join(const OperationState& operation) {
+  for (std::size_t i = piece_.first_join; i < operation.joins.size(); ++i) {
     const auto& [entry, earlier, serial, item] = operation.joins[i];
     // The worker does not reuse the earlier operation before it is completely answered.
     const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
@@ -86,29 +86,31 @@ void Access::join(const OperationState& operation, std::size_t first) {
 
 void Access::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
+  piece_ = {};
   if (operation.refused) [[unlikely]]
-    return refuse_piece(operation, 0, 0);
+    return refuse_piece(operation);
   try {
-    begin_piece(operation, 0, 0, operation.items.size());
+    begin_piece(operation, piece_, operation.items.size());
     if (piece_.in_runs) routes_.add_all(operation.items);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items.front().key, registry_.self());
-    return refuse_piece(operation, 0, 0);
+    return refuse_piece(operation);
   }
   end_piece(operation);
 }
 
-void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most) {
-  if (items == 0) {
+void Access::begin_piece(OperationState& operation, const Piece& piece, std::size_t most) {
+  if (piece.first_item == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
-  piece_ = {may_run(operation), items, joins};
-  if (piece_.in_runs) routes_.begin(operation, items, most);
+  piece_ = piece;
+  piece_.in_runs = may_run(operation);
+  if (piece_.in_runs) routes_.begin(operation, piece_.first_item, most);
 }
 
 bool Access::end_piece(OperationState& operation) {
-  join(operation, piece_.first_join);
+  join(operation);
   // The operation may be finished, and freed, with its last item.
   const TableShard& table = *operation.table;
   const std::size_t items = operation.items.size();
@@ -180,7 +182,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
     item.by_entry = route.is_entry;
     ++pin.unanswered;
     if (route.is_entry) pin.entry = route.to;
-    if (waits) holder_.queued(table, part.key, now());
+    if (waits) holder_.advance(table, part.key, now());
     return true;
   });
 }
@@ -279,7 +281,7 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
       case Route::Action::send:
         if (is_of_domain(table, part) && waits_at_replica(table, part)) {
           static_cast<void>(queue(table, part));
-          holder_.queued(table, part.key, now());
+          holder_.advance(table, part.key, now());
           return true;
         }
         ++table.counters().forwarded;

@@ -35,14 +35,14 @@ bool Access::may_run(const OperationState& operation) const {
          router_.routes_runs();
 }
 
-void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
-  join(operation, first_join);
-  answer_unsent(operation, first);
+void Access::refuse_piece(OperationState& operation) {
+  join(operation);
+  answer_unsent(operation);
 }
 
-void Access::answer_unsent(OperationState& operation, std::size_t first) {
+void Access::answer_unsent(OperationState& operation) {
   AnsweredItems answered(*this, operation);
-  for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
+  for (OperationState::Item& item : std::span(operation.items).subspan(piece_.first_item)) {
     // A route may have been chosen already.
     if (item.in_flight()) {
       answered.add(item, item.sent_to);
@@ -57,7 +57,7 @@ bool Access::send_piece(OperationState& operation) {
     routes_.end(operation);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items[piece_.first_item].key, registry_.self());
-    answer_unsent(operation, piece_.first_item);
+    answer_unsent(operation);
     return false;
   }
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);

@@ -248,12 +248,7 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
   if (arrival != Replica::kNone) {
     struct Collect {
       std::vector<LeaseAsker>& askers;
-      void forward(const OperationPart&) {
-        throw ProtocolError("an operation waits for a replica that is gone");
-      }
-      void forward(const KeyQueue::CopyMessage&) {
-        throw ProtocolError("a message waits for a replica that is gone");
-      }
+      void forward(const auto&) { throw ProtocolError("an operation waits for a replica that is gone"); }
       void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
     };
     waiters = table.arrivals().take_waiters(arrival);

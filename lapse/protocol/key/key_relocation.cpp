@@ -174,9 +174,7 @@ void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, cons
     slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
     std::memcpy(table.store().address(slot), moved, table.content_bytes(key));
   }
-  ArrivalCounts arrived;
-  arrived.add(now - table.arrivals().asked(arrival));
-  arrived.count_in(table.counters());
+  count_arrival(table.counters(), now - table.arrivals().asked(arrival));
   if (!table.arrivals().is_plain(arrival) || record.members > 0) {
     drain(table, key, arrival, slot, now);
     return;

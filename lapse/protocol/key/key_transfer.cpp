@@ -23,7 +23,7 @@ KeyTransfer::Leaving KeyTransfer::begin_leaving(TableShard& table, Key key,
   } else if (KeyWants::wants(table, key)) {
     Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
     if (table.has_room_for_wanted() && KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
-      leaving.replica = copies.try_open_in_slot(replica);
+      leaving.replica = copies.try_open(replica);
     if (!leaving.replica) KeyWants::decline(table, key);
   }
   std::size_t others = 0;

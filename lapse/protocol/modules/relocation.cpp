@@ -206,7 +206,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     if (low_half(word.role()) == LowHalf::arrival) arrivals.prefetch(word.low());
   }
   Notification notification(answers_);
-  ArrivalCounts arrived;
+  std::uint64_t alone = 0;
   const std::byte* from = records.first;
   for (const Key key : keys) {
     const SlotWord word = run.word(key);
@@ -214,7 +214,8 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     const bool plain = low_half(word.role()) == LowHalf::arrival && arrivals.is_plain(word.low()) &&
                        !arrivals.prepared(word.low()).is_private;
     if (plain) {
-      arrived.add(records.now - arrivals.asked(word.low()));
+      ++alone;
+      count_arrival(table.counters(), records.now - arrivals.asked(word.low()));
       const Waiter waiter = arrivals.first_waiter(word.low());
       run.arrive(key, moved);
       arrivals.close(word.low());
@@ -227,8 +228,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     from += records.header.record_bytes;
   }
   notification.send();
-  arrived.count_in(table.counters());
-  if (TableCopies* const copies = table.copies()) copies->sole_wants().count_alone(arrived.keys());
+  if (TableCopies* const copies = table.copies()) copies->sole_wants().count_alone(alone);
 }
 
 // --- frames

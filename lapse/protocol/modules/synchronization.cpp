@@ -100,11 +100,6 @@ bool Synchronization::has_refreshed(const Peer& peer) const {
   return peer.refreshes && replication_.refreshes().received(peer.rank) >= *peer.refreshes;
 }
 
-bool Synchronization::all_refreshed() const {
-  return std::ranges::all_of(
-      peers_, [this](const Peer& peer) LAPSE_REQUIRES(progress_role) { return has_refreshed(peer); });
-}
-
 std::optional<Rank> Synchronization::awaited() const {
   if (step_ != Step::asking) return std::nullopt;
   for (const Peer& peer : peers_)
@@ -119,7 +114,7 @@ bool Synchronization::all_merged() const {
 }
 
 void Synchronization::advance() {
-  if (step_ == Step::asking && all_refreshed()) {
+  if (step_ == Step::asking && !awaited()) {
     for (const auto& table : registry_.tables())
       if (table->copies() != nullptr) table->copies()->replicas().cut();
     step_ = Step::merging;

@@ -222,16 +222,14 @@ void StallInquiry::take_worker_answer(Asked& asked, Rank from, const WorkerInqui
       {.rank = from, .record = record, .table = has_table ? &registry_.table(record.table) : nullptr});
 }
 
-StallInquiry::Asked* StallInquiry::find(std::uint64_t number) {
-  const auto found = std::ranges::find(asked_, number, &Asked::number);
-  return found == asked_.end() ? nullptr : &*found;
-}
-
-void StallInquiry::count_answer(Asked& asked, Rank from) {
-  if (asked.unanswered[from.index()] == 0)
+StallInquiry::Asked* StallInquiry::count_answer(std::uint64_t question, Rank from) {
+  const auto asked = std::ranges::find(asked_, question, &Asked::number);
+  if (asked == asked_.end()) return nullptr;
+  if (asked->unanswered[from.index()] == 0)
     throw ProtocolError("an answer to an inquiry comes from a rank that was not asked");
-  --asked.unanswered[from.index()];
-  --asked.all_unanswered;
+  --asked->unanswered[from.index()];
+  --asked->all_unanswered;
+  return &*asked;
 }
 
 void StallInquiry::finish_some(Clock::time_point now) {
@@ -273,18 +271,12 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
       }
       case FrameKind::key_inquiry_answer: {
         const auto answer = inquiry_record<KeyInquiryAnswer>(header, records, i);
-        Asked* asked = find(header.operation);
-        if (asked == nullptr) break;
-        count_answer(*asked, from);
-        take_key_answer(*asked, from, answer);
+        if (Asked* asked = count_answer(header.operation, from)) take_key_answer(*asked, from, answer);
         break;
       }
       default: {
         const auto answer = inquiry_record<WorkerInquiryAnswer>(header, records, i);
-        Asked* asked = find(header.operation);
-        if (asked == nullptr) break;
-        count_answer(*asked, from);
-        take_worker_answer(*asked, from, answer);
+        if (Asked* asked = count_answer(header.operation, from)) take_worker_answer(*asked, from, answer);
         break;
       }
     }

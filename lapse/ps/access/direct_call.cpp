@@ -17,15 +17,13 @@ void DirectCall::handle_submission(Submission&) {
   begun_ = true;
   local_.wait_for_latches(false);
   for (;;) {
-    const std::size_t items = operation.items.size();
-    const std::size_t joins = operation.joins.size();
     const Key first = local_.next_key();
     try {
-      access_.begin_piece(operation, items, joins, kPieceKeys);
+      access_.begin_piece(operation, kPieceKeys);
       make_piece(operation);
     } catch (const std::bad_alloc&) {
       operation.fail_without_memory(first, rank_);
-      access_.refuse_piece(operation, items, joins);
+      access_.refuse_piece(operation);
       break;
     }
     if (!access_.end_piece(operation)) break;

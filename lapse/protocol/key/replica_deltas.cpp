@@ -61,6 +61,7 @@ void ReplicaDeltas::drop(TableShard& table, Key key, std::uint32_t number) {
   const Path path = messages_.path_to_owner(table, key, copies.replicas().at(number).owner, Entry::home);
   std::byte* const record =
       messages_.append_to_owner(table, FrameKind::off, path, sizeof(DeltaRecord) + padded_bytes(delta_bytes));
+  const DeltaRecord head{key.value(), 0};
   Replica& replica = copies.replicas().at(number);
   bool changed = false;
   copies.keys().drop(key, number, [&](std::byte* content) {
@@ -70,7 +71,6 @@ void ReplicaDeltas::drop(TableShard& table, Key key, std::uint32_t number) {
   });
   copies.release_room(replica, false);
   copies.replicas().expect(replica, Unanswered::off);
-  const DeltaRecord head{key.value(), 0};
   if (!changed) {
     messages_.outbox().cancel();
     return messages_.send_to_owner(table, FrameKind::off, path, head);

@@ -34,8 +34,8 @@ std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm co
                                                       const WhileWaiting& while_waiting = {})
     LAPSE_EXCLUDES(mpi_role);
 
-// Collective over `communicator`. Returns the message of the lowest rank that has one, after that rank's number;
-// empty if none has. The same on every rank.
+// Collective over `communicator`. Returns the message of the lowest rank that has one, after that rank's
+// number; empty if none has. The same on every rank.
 std::string first_message_polled(MpiLock& lock, MPI_Comm communicator, std::string_view mine)
     LAPSE_EXCLUDES(mpi_role);
 

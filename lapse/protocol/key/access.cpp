@@ -90,7 +90,7 @@ void Access::handle_submission(Submission& submission) {
   if (operation.refused) [[unlikely]]
     return refuse_piece(operation);
   try {
-    begin_piece(operation, piece_, operation.items.size());
+    begin(operation, piece_, operation.items.size());
     if (piece_.in_runs) routes_.add_all(operation.items);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items.front().key, registry_.self());
@@ -99,7 +99,17 @@ void Access::handle_submission(Submission& submission) {
   end_piece(operation);
 }
 
-void Access::begin_piece(OperationState& operation, const Piece& piece, std::size_t most) {
+void Access::begin_piece(OperationState& operation, std::size_t most) {
+  constexpr std::size_t kSentEarly = 4000;  // bytes of a message that is worth sending before the next piece
+  if (operation.items.empty()) {
+    WorkerEndpoint::begin_build(operation);
+  } else {
+    outbox_.send_early(kSentEarly);
+  }
+  begin(operation, {operation.items.size(), operation.joins.size()}, most);
+}
+
+void Access::begin(OperationState& operation, const Piece& piece, std::size_t most) {
   if (piece.first_item == 0) {
     operation.reordered = false;
     operation.order.clear();

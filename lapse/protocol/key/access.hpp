@@ -61,11 +61,10 @@ class Access : public ProtocolModule {
       LAPSE_REQUIRES(progress_role);
   // Like handle_submission, for a piece of an operation that is being built: the items made from now on.
   // add_to_piece: called for at most `most` new items, in parts, as they are made. end_piece ends the piece.
-  // All in one step of the engine. Further pieces may follow: the operation stays open. Throws std::bad_alloc
-  // if memory to choose routes cannot be allocated: then refuse_piece must end the piece.
-  void begin_piece(OperationState& operation, std::size_t most) LAPSE_REQUIRES(progress_role) {
-    begin_piece(operation, {operation.items.size(), operation.joins.size()}, most);
-  }
+  // All in one step of the engine. Further pieces may follow, each of which first sends the full packets: the
+  // operation stays open until WorkerEndpoint::all_built. Throws std::bad_alloc if memory to choose routes
+  // cannot be allocated: then refuse_piece must end the piece.
+  void begin_piece(OperationState& operation, std::size_t most) LAPSE_REQUIRES(progress_role);
   // Like RunRoutes::add.
   void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
       LAPSE_REQUIRES(progress_role) {
@@ -76,8 +75,6 @@ class Access : public ProtocolModule {
   bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Replaces end_piece for an operation that has failed: answers the items, none of which was sent.
   void refuse_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
-  // Sends packets of at least `bytes` bytes while an operation is being built.
-  void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
   // True if no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
@@ -99,8 +96,7 @@ class Access : public ProtocolModule {
     bool in_runs = false;
   };
 
-  void begin_piece(OperationState& operation, const Piece& piece, std::size_t most)
-      LAPSE_REQUIRES(progress_role);
+  void begin(OperationState& operation, const Piece& piece, std::size_t most) LAPSE_REQUIRES(progress_role);
   void answer_unsent(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Counts earlier operations on the piece's keys, if still unanswered, in the entries that they share.
   void join(const OperationState& operation) LAPSE_REQUIRES(progress_role);

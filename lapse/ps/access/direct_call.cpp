@@ -8,13 +8,10 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kPieceKeys = 256;
-constexpr std::size_t kPieceBytes = 4000;  // a packet of this size leaves before the next piece
 }  // namespace
 
 void DirectCall::handle_submission(Submission&) {
   OperationState& operation = builder_.state();
-  if (!begun_) WorkerEndpoint::begin_build(operation);
-  begun_ = true;
   local_.wait_for_latches(false);
   for (;;) {
     const Key first = local_.next_key();
@@ -29,7 +26,6 @@ void DirectCall::handle_submission(Submission&) {
     if (!access_.end_piece(operation)) break;
     if (local_.at_end()) break;
     if (local_.meets_latch() && leave(operation)) return;
-    access_.send_early(kPieceBytes);
   }
   is_complete_ = true;
   operation.worker->all_built(operation);

@@ -17,6 +17,13 @@ namespace {
 using Entry = ReplicaMessages::Entry;
 using Unanswered = Replica::Unanswered;
 
+// Takes what waits for a replica that ends: lease requests, and nothing else.
+struct CollectAskers {
+  std::vector<LeaseAsker>& askers;
+  void forward(const auto&) { throw ProtocolError("an operation waits for a replica that is gone"); }
+  void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
+};
+
 }  // namespace
 
 void KeyHolder::want(TableShard& table, Key key, Clock::time_point now) {
@@ -246,13 +253,8 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
   std::vector<Waiter> waiters;
   std::vector<LeaseAsker> askers;
   if (arrival != Replica::kNone) {
-    struct Collect {
-      std::vector<LeaseAsker>& askers;
-      void forward(const auto&) { throw ProtocolError("an operation waits for a replica that is gone"); }
-      void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
-    };
     waiters = table.arrivals().take_waiters(arrival);
-    table.arrivals().queue(arrival).send_away(Collect{askers});
+    table.arrivals().queue(arrival).send_away(CollectAskers{askers});
     table.arrivals().close(arrival);
   }
   for (const Waiter waiter : waiters) relocation_.localize_for(table, key, waiter, now);

@@ -203,6 +203,7 @@ class KeyCopies {
     f(store_.private_marks_, 0, own.max_units(), Slot{static_cast<std::uint32_t>(own.first_unit()), true});
   }
 
+  // write or inspect.
   template <class F>
   bool access(Key key, bool writes, F& f) {
     Store::Word& word = *store_.words_.find(key);

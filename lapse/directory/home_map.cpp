@@ -22,7 +22,6 @@ std::string_view home_map_name(HomeMapKind kind) {
 
 HomeMap::HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self)
     : kind_(kind),
-      keys_(keys),
       domains_(static_cast<std::uint64_t>(domains)),
       self_(self),
       block_(std::max<std::uint64_t>(1, domains_.quotient(keys) + (domains_.remainder(keys) != 0 ? 1 : 0))) {}

@@ -89,7 +89,6 @@ class HomeMap {
   std::uint64_t custom_index(Key key) const;
 
   HomeMapKind kind_;
-  std::uint64_t keys_;
   InvariantDivisor domains_;
   Domain self_;
   bool sparse_ = false;

@@ -113,20 +113,12 @@ class KeyCopies {
   // key is leased. Exceptions of f propagate.
   template <class F>
   bool write(Key key, F&& f) {
-    Store::Word& word = *store_.words_.find(key);
-    const Latched latched{word, store_.latch_open(word, SlotBits::kOpenValue), true};
-    if (!latched.bits.latched()) return false;
-    std::forward<F>(f)(store_.address_of(latched.bits));
-    return true;
+    return access(key, true, f);
   }
   // Like write, if f changes nothing that readers see.
   template <class F>
   bool inspect(Key key, F&& f) {
-    Store::Word& word = *store_.words_.find(key);
-    const Latched latched{word, store_.latch_open(word, SlotBits::kOpenValue), false};
-    if (!latched.bits.latched()) return false;
-    std::forward<F>(f)(store_.address_of(latched.bits));
-    return true;
+    return access(key, false, f);
   }
   // Other domains begin to hold replicas of the main copy here; calls f(content) in the same step. `content`:
   // of a key that is being drained, otherwise null. Returns false if the key is leased.
@@ -197,10 +189,7 @@ class KeyCopies {
     }
   };
 
-  SlotMarks& marks_of(Slot slot) { return slot.is_private ? store_.private_marks_ : store_.marks_; }
-  const SlotMarks& marks_of(Slot slot) const {
-    return slot.is_private ? store_.private_marks_ : store_.marks_;
-  }
+  SlotMarks& marks_of(Slot slot) const { return slot.is_private ? store_.private_marks_ : store_.marks_; }
   std::uint64_t unit_of(Slot slot) const {
     return slot.is_private ? slot.number - store_.private_slots_->first_unit() : slot.number;
   }
@@ -214,6 +203,15 @@ class KeyCopies {
     f(store_.private_marks_, 0, own.max_units(), Slot{static_cast<std::uint32_t>(own.first_unit()), true});
   }
 
+  // write or inspect.
+  template <class F>
+  bool access(Key key, bool writes, F& f) {
+    Store::Word& word = *store_.words_.find(key);
+    const Latched latched{word, store_.latch_open(word, SlotBits::kOpenValue), writes};
+    if (!latched.bits.latched()) return false;
+    f(store_.address_of(latched.bits));
+    return true;
+  }
   void publish(Key key, RoleEvent event, Role role, std::uint32_t low);
   // Sets the slot word to f(word, content), under the latch, unless f returns nullopt. Returns false if the
   // key is leased or f returned nullopt.

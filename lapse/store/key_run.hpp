@@ -149,12 +149,11 @@ class KeyRun {
     if (alone_) {
       // Hints then change only under the progress lock.
       word.store(SlotWord(bits).with_role(role, low).bits(), std::memory_order_release);
-      store_.role_changed(key, Role::absent, role);
-      return;
-    }
-    // Another rank may change the hint meanwhile.
-    while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(role, low).bits(),
-                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    } else {
+      // Another rank may change the hint meanwhile.
+      while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(role, low).bits(),
+                                         std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      }
     }
     store_.role_changed(key, Role::absent, role);
   }

@@ -19,9 +19,7 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
       slots_(regions, sizes_.unit_bytes(), max_units) {
   set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.commit_for(expected_units);
-  if (!may_have_copies()) return;
-  marks_ = SlotMarks(regions, slots_.max_units());
-  set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
+  if (may_have_copies()) use_marks(SlotMarks(regions, slots_.max_units()));
 }
 
 Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes,
@@ -33,8 +31,11 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
       overflow_(std::move(overflow)) {
   set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.try_commit_for(expected_units);
-  if (!may_have_copies()) return;
-  marks_ = SlotMarks(marks);
+  if (may_have_copies()) use_marks(SlotMarks(marks));
+}
+
+void Store::use_marks(SlotMarks marks) {
+  marks_ = std::move(marks);
   set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
@@ -169,7 +170,10 @@ Slot Store::prepare_arrival(Key key) {
     prepared.is_private = true;
   }
   try {
-    if (!cover_slots(prepared.is_private)) throw_unmarkable(key);
+    if (!cover_slots(prepared.is_private)) {
+      throw OutOfMemory(
+          fmt::format("no memory for the mark of key {}; {}", key.value(), available_memory().to_text()));
+    }
     words_.find_or_insert(key);
   } catch (...) {
     cancel_arrival(key, prepared);
@@ -194,11 +198,6 @@ bool Store::try_cover_slots() {
   } catch (const OutOfMemory&) {
     return false;
   }
-}
-
-void Store::throw_unmarkable(Key key) const {
-  throw OutOfMemory(
-      fmt::format("no memory for the mark of key {}; {}", key.value(), available_memory().to_text()));
 }
 
 SlabAllocator& Store::private_slots() {

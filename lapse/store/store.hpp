@@ -322,10 +322,10 @@ class Store : public SlotAccess, public WatchedRoles {
     add(keys_here_, keys);
     add(content_bytes_here_, bytes);
   }
+  void use_marks(SlotMarks marks);
   // Whether every slot with memory can be marked. Commits memory for the marks, or throws why it cannot.
   bool cover_slots(bool is_private);
   bool try_cover_slots();  // of the slots that are not private; never throws
-  [[noreturn]] void throw_unmarkable(Key key) const;
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;
 

@@ -65,11 +65,8 @@ void Collective::finish(Bytes result) {
 }
 
 void Collective::send(const FrameSpec& frame, Rank to, const Bytes& bytes) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(frame.kind);
+  FrameHeader header = FrameHeader::of(frame.kind, round(), number_);
   header.record_bytes = static_cast<std::uint32_t>(bytes.size());
-  header.operation = number_;
-  header.table = round();
   std::byte* record = outbox_.append(to, header);
   if (!bytes.empty()) std::memcpy(record, bytes.data(), bytes.size());
 }

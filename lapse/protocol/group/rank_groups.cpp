@@ -68,9 +68,7 @@ void RankGroups::report(RankGroup& group, const std::exception_ptr& failure,
   with_text_of(failure, [&](std::string_view text) LAPSE_REQUIRES(progress_role) {
     if (!group.failure_.raise(registry_.self(), text)) return;
     stop(group);
-    FrameHeader header;
-    header.kind = static_cast<std::uint16_t>(FrameKind::group_failed);
-    header.operation = group.number_;
+    FrameHeader header = FrameHeader::of(FrameKind::group_failed, 0, group.number_);
     header.origin = registry_.self().value();
     header.record_bytes = static_cast<std::uint32_t>(text.size());
     for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {

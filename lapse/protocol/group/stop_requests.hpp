@@ -28,9 +28,16 @@ class StopRequests final : public ProtocolModule {
   void request() { requested_.store(true); }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
-      LAPSE_REQUIRES(progress_role);
+  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role) {
+    request();
+    for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
+      if (rank != registry_.self().value())
+        outbox_.append(Rank(rank), FrameHeader::of(FrameKind::stop_request));
+    }
+  }
+  void handle_frame(Rank, const FrameHeader&, const std::byte*) override LAPSE_REQUIRES(progress_role) {
+    request();
+  }
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:

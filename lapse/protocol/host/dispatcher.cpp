@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
 #include "lapse/core/error.hpp"
@@ -14,12 +13,11 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
   std::exception_ptr failure;
   std::size_t padding = 0;  // before the frame; counted with it, as the sender counts
   while (!packet.empty()) {
-    FrameHeader header;
-    if (packet.size() < sizeof header) {
+    if (packet.size() < sizeof(FrameHeader)) {
       throw ProtocolError(
           fmt::format("{} bytes from rank {} where a frame should begin", packet.size(), from.value()));
     }
-    std::memcpy(&header, packet.data(), sizeof header);
+    const auto header = read_record<FrameHeader>(packet.data());
     packet = packet.subspan(sizeof header);
     const std::uint64_t bytes = std::uint64_t{header.count} * header.record_bytes;
     if (header.count == 0 || bytes > packet.size()) {

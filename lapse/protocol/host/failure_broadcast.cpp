@@ -44,8 +44,7 @@ void FailureBroadcast::poison(std::optional<std::uint64_t> worker, std::string_v
 }
 
 void FailureBroadcast::send(Rank to, std::string_view text) noexcept {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::poison);
+  FrameHeader header = FrameHeader::of(FrameKind::poison);
   header.origin = self_.value();
   const auto append = [&]() LAPSE_REQUIRES(progress_role) {
     header.record_bytes = static_cast<std::uint32_t>(text.size());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace lapse {
@@ -71,122 +72,28 @@ enum class FrameKind : std::uint16_t {
   group_failed = 51,  // a worker of a group has failed; why
 };
 
-// The enumerator's name; "unknown" if there is none. The compiler warns if an enumerator is missing here.
-constexpr std::string_view frame_name(std::size_t kind) {
-  switch (static_cast<FrameKind>(kind)) {
-    case FrameKind::pull:
-      return "pull";
-    case FrameKind::push:
-      return "push";
-    case FrameKind::set:
-      return "set";
-    case FrameKind::pull_answer:
-      return "pull_answer";
-    case FrameKind::push_answer:
-      return "push_answer";
-    case FrameKind::localize:
-      return "localize";
-    case FrameKind::instruct:
-      return "instruct";
-    case FrameKind::transfer:
-      return "transfer";
-    case FrameKind::workers_up:
-      return "workers_up";
-    case FrameKind::workers_down:
-      return "workers_down";
-    case FrameKind::wave_up:
-      return "wave_up";
-    case FrameKind::wave_down:
-      return "wave_down";
-    case FrameKind::poison:
-      return "poison";
-    case FrameKind::call:
-      return "call";
-    case FrameKind::call_answer:
-      return "call_answer";
-    case FrameKind::failed_answer:
-      return "failed_answer";
-    case FrameKind::localize_for:
-      return "localize_for";
-    case FrameKind::localize_answer:
-      return "localize_answer";
-    case FrameKind::lease_request:
-      return "lease_request";
-    case FrameKind::lease_grant:
-      return "lease_grant";
-    case FrameKind::lease_release:
-      return "lease_release";
-    case FrameKind::refuse:
-      return "refuse";
-    case FrameKind::localize_failed:
-      return "localize_failed";
-    case FrameKind::lease_refused:
-      return "lease_refused";
-    case FrameKind::key_inquiry:
-      return "key_inquiry";
-    case FrameKind::key_inquiry_answer:
-      return "key_inquiry_answer";
-    case FrameKind::worker_inquiry:
-      return "worker_inquiry";
-    case FrameKind::worker_inquiry_answer:
-      return "worker_inquiry_answer";
-    case FrameKind::pull_run:
-      return "pull_run";
-    case FrameKind::push_run:
-      return "push_run";
-    case FrameKind::set_run:
-      return "set_run";
-    case FrameKind::pull_run_answer:
-      return "pull_run_answer";
-    case FrameKind::push_run_answer:
-      return "push_run_answer";
-    case FrameKind::on:
-      return "on";
-    case FrameKind::delta:
-      return "delta";
-    case FrameKind::off:
-      return "off";
-    case FrameKind::snapshot:
-      return "snapshot";
-    case FrameKind::offer:
-      return "offer";
-    case FrameKind::refuse_copy:
-      return "refuse_copy";
-    case FrameKind::refresh:
-      return "refresh";
-    case FrameKind::acknowledge:
-      return "acknowledge";
-    case FrameKind::transfer_with_members:
-      return "transfer_with_members";
-    case FrameKind::want:
-      return "want";
-    case FrameKind::unwant:
-      return "unwant";
-    case FrameKind::sync_for:
-      return "sync_for";
-    case FrameKind::sync_for_answer:
-      return "sync_for_answer";
-    case FrameKind::sync:
-      return "sync";
-    case FrameKind::sync_answer:
-      return "sync_answer";
-    case FrameKind::stop_request:
-      return "stop_request";
-    case FrameKind::credit:
-      return "credit";
-    case FrameKind::group_failed:
-      return "group_failed";
-  }
-  return "unknown";
-}
-
+// The enumerators' names, by number.
+inline constexpr std::string_view kFrameNames[] = {
+    "unknown", "pull", "push", "set", "pull_answer", "push_answer", "localize", "instruct", "transfer",
+    "workers_up", "workers_down", "wave_up", "wave_down", "poison", "call", "call_answer", "failed_answer",
+    "localize_for", "localize_answer", "lease_request", "lease_grant", "lease_release", "refuse",
+    "localize_failed", "lease_refused",
+    // Why a worker waits:
+    "key_inquiry", "key_inquiry_answer", "worker_inquiry", "worker_inquiry_answer",
+    // Operations on many keys, and their answers:
+    "pull_run", "push_run", "set_run", "pull_run_answer", "push_run_answer",
+    // Replicas:
+    "on", "delta", "off", "snapshot", "offer", "refuse_copy", "refresh", "acknowledge",
+    "transfer_with_members", "want", "unwant",
+    // Syncs, and what came later:
+    "sync_for", "sync_for_answer", "sync", "sync_answer", "stop_request", "credit", "group_failed"};
 // The numbers of kinds are below this.
-inline constexpr std::size_t kFrameKinds = [] {
-  constexpr std::size_t kNumbers = 256;
-  std::size_t kinds = 0;
-  for (std::size_t kind = 0; kind < kNumbers; ++kind)
-    if (frame_name(kind) != "unknown") kinds = kind + 1;
-  return kinds;
-}();
+inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::group_failed) + 1);
+
+// "unknown" for a number without a kind.
+constexpr std::string_view frame_name(std::size_t kind) {
+  return kFrameNames[kind < kFrameKinds ? kind : 0];
+}
 
 }  // namespace lapse

@@ -5,8 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
+#include "lapse/core/error.hpp"
 #include "lapse/protocol/host/frame_kinds.hpp"
 
 namespace lapse {
@@ -44,6 +46,10 @@ struct FrameHeader {
   // receiver's last sync that the sender has answered
   std::uint64_t operation = 0;
 
+  // Every other field is 0.
+  static FrameHeader of(FrameKind kind, std::uint32_t table = 0, std::uint64_t operation = 0) {
+    return {.kind = static_cast<std::uint16_t>(kind), .table = table, .operation = operation};
+  }
   // Whether records of `other` may follow in the same frame.
   bool same_frame(const FrameHeader& other) const {
     return kind == other.kind && flags == other.flags && table == other.table &&
@@ -58,6 +64,26 @@ static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHea
 // multiple of 8, other elements at a multiple of 4.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 7) / 8 * 8;
+}
+
+// Read and write a record, or its fixed part, at any alignment. write_record returns where the rest begins.
+template <class Record>
+Record read_record(const std::byte* from) {
+  Record record;
+  std::memcpy(&record, from, sizeof record);
+  return record;
+}
+template <class Record>
+std::byte* write_record(std::byte* to, const Record& record) {
+  std::memcpy(to, &record, sizeof record);
+  return to + sizeof record;
+}
+// Reads record number `at` of a frame. Throws ProtocolError, with this message, if the frame's records have
+// another length.
+template <class Record>
+Record record_of(const FrameHeader& header, const std::byte* records, std::uint32_t at, const char* problem) {
+  if (header.record_bytes != sizeof(Record)) throw ProtocolError(problem);
+  return read_record<Record>(records + at * sizeof(Record));
 }
 
 }  // namespace lapse

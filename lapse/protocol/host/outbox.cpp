@@ -43,8 +43,7 @@ bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
 }
 
 std::byte* Outbox::append(Rank to, const FrameHeader& header) {
-  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
-  Pending& pending = this->pending(to, lane);
+  Pending& pending = this->pending(to, header);
   last_ = &pending;
   if (!continues_frame(pending, header)) {
     begin_packet(pending, header, 1, Fill::records);
@@ -56,8 +55,7 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
 }
 
 Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill) {
-  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
-  Pending& pending = this->pending(to, lane);
+  Pending& pending = this->pending(to, header);
   last_ = &pending;
   const bool same_frame = continues_frame(pending, header);
   begin_packet(pending, header, count, fill);
@@ -75,8 +73,7 @@ Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t
 }
 
 void Outbox::begin_packet_in(PacketBuffer packet, Rank to, const FrameHeader& header) {
-  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
-  Pending& pending = this->pending(to, lane);
+  Pending& pending = this->pending(to, header);
   if (!pending.packet.empty()) send_in_turn(pending);
   pending.packet = std::move(packet);
   pending.limit = pending.full;

@@ -61,7 +61,7 @@ class Outbox {
   template <class Record>
   void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
     header.record_bytes = sizeof(Record);
-    std::memcpy(append(to, header), &record, sizeof record);
+    write_record(append(to, header), record);
   }
 
   // Sends packets of at least `bytes` bytes in the middle of a turn. In long turns, this lets other ranks
@@ -84,8 +84,8 @@ class Outbox {
     bool waiting = false;          // its position is in waiting_
   };
 
-  Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
-    return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
+  Pending& pending(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role) {
+    return pending_[to.index() * lanes_ + (frames_.is_free(header.kind) ? lanes_ - 1 : 0)];
   }
   // Returns whether the packet's last frame can take a further record with this header. If not, sends a
   // packet that has no space for a frame of one record.

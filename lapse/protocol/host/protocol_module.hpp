@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/host/frames.hpp"
@@ -57,7 +58,9 @@ class ProtocolModule : public SubmissionHandler {
   virtual std::span<const FrameSpec> frames() const = 0;
 
   // A worker has submitted `submission` with this module as its handler. The default throws ProtocolError.
-  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role) {
+    throw ProtocolError("a submission to a module that takes none");
+  }
   // `records` are header.count records of header.record_bytes bytes, aligned to 8, all within the packet.
   virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role) = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -70,26 +69,38 @@ bool Access::queue(TableShard& table, const OperationPart& part) {
 
 void Access::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
+  piece_ = {};
   if (operation.refused) [[unlikely]]
-    return refuse_piece(operation, 0);
+    return refuse_piece(operation);
   try {
-    begin_piece(operation, 0, operation.items.size());
+    begin(operation, piece_, operation.items.size());
     if (piece_.in_runs) routes_.add_all(operation.items);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items.front().key, registry_.self());
-    return refuse_piece(operation, 0);
+    return refuse_piece(operation);
   }
   end_piece(operation);
 }
 
-void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t most) {
-  if (items == 0) {
+void Access::begin_piece(OperationState& operation, std::size_t most) {
+  constexpr std::size_t kSentEarly = 4000;  // bytes of a message that is worth sending before the next piece
+  if (operation.items.empty()) {
+    WorkerEndpoint::begin_build(operation);
+  } else {
+    outbox_.send_early(kSentEarly);
+  }
+  begin(operation, {.first_item = operation.items.size()}, most);
+}
+
+void Access::begin(OperationState& operation, const Piece& piece, std::size_t most) {
+  if (piece.first_item == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
+  piece_ = piece;
   operation.worker->routes().begin(operation, most);
-  piece_ = {may_run(operation), items};
-  if (piece_.in_runs) routes_.begin(operation, items, most);
+  piece_.in_runs = may_run(operation);
+  if (piece_.in_runs) routes_.begin(operation, piece_.first_item, most);
 }
 
 void Access::part_ways(OperationState& operation) {
@@ -173,7 +184,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
     } else {
       routes.note(part.key, route);
     }
-    if (waits) holder_.queued(table, part.key, now());
+    if (waits) holder_.advance(table, part.key, now());
     return true;
   });
 }
@@ -247,17 +258,13 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     prefetch_ahead(table, header, records, i);
-    OperationRecord head;
-    std::memcpy(&head, records, sizeof head);
+    const auto head = read_record<OperationRecord>(records);
     part.key = Registry::served_key(table, head.key);
     part.item = head.item;
     part.scale = head.scale;
     part.value = records + sizeof head;
-    if (part.kind == OperationKind::call) {
-      CallRecord call;
-      std::memcpy(&call, records, sizeof call);
-      part.function = &registry_.function(call.function);
-    }
+    if (part.kind == OperationKind::call)
+      part.function = &registry_.function(read_record<CallRecord>(records).function);
     if (header.record_bytes != OperationSender::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
     take(table, part, by_home);
@@ -280,7 +287,7 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
       case Route::Action::send:
         if (is_of_domain(table, part) && waits_at_replica(table, part)) {
           static_cast<void>(queue(table, part));
-          holder_.queued(table, part.key, now());
+          holder_.advance(table, part.key, now());
           return true;
         }
         ++table.counters().forwarded;

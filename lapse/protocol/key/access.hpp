@@ -59,13 +59,12 @@ class Access : public ProtocolModule {
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
-  // Like handle_submission, for a piece of an operation that is being built. begin_piece: `items` have been
-  // handled before. add_to_piece: called for at most `most` new items, in parts, as they are made.
-  // end_piece ends the piece. All in one step of the engine. Further pieces may follow: the operation stays
-  // open. Throws std::bad_alloc if memory to choose routes cannot be allocated: then refuse_piece must end
-  // the piece.
-  void begin_piece(OperationState& operation, std::size_t items, std::size_t most)
-      LAPSE_REQUIRES(progress_role);
+  // Like handle_submission, for a piece of an operation that is being built: the items made from now on.
+  // add_to_piece: called for at most `most` new items, in parts, as they are made. end_piece ends the piece.
+  // All in one step of the engine. Further pieces may follow, each of which first sends the full packets: the
+  // operation stays open until WorkerEndpoint::all_built. Throws std::bad_alloc if memory to choose routes
+  // cannot be allocated: then refuse_piece must end the piece.
+  void begin_piece(OperationState& operation, std::size_t most) LAPSE_REQUIRES(progress_role);
   // Like RunRoutes::add.
   void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
       LAPSE_REQUIRES(progress_role) {
@@ -75,14 +74,10 @@ class Access : public ProtocolModule {
   // the operation has failed.
   bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // Replaces end_piece for an operation that has failed: answers the items, none of which was sent.
-  void refuse_piece(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role) {
-    answer_unsent(operation, first);
-  }
+  void refuse_piece(OperationState& operation) LAPSE_REQUIRES(progress_role) { answer_unsent(operation); }
   // The step of the engine ends before the operation is complete: the routes of its keys may change before
   // the next piece. Throws std::bad_alloc.
   static void part_ways(OperationState& operation) LAPSE_REQUIRES(progress_role);
-  // Sends packets of at least `bytes` bytes while an operation is being built.
-  void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
   // True if no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
@@ -97,7 +92,14 @@ class Access : public ProtocolModule {
   // Collects the answered items of one operation; its destructor counts them and notifies the worker.
   class AnsweredItems;
 
-  void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // The piece that is being submitted.
+  struct Piece {
+    std::size_t first_item = 0;
+    bool in_runs = false;
+  };
+
+  void begin(OperationState& operation, const Piece& piece, std::size_t most) LAPSE_REQUIRES(progress_role);
+  void answer_unsent(OperationState& operation) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: unless the item has waited for a lookup already.
   void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
@@ -155,11 +157,6 @@ class Access : public ProtocolModule {
   OperationSender& sender_;
   KeyHolder& holder_;
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
-  // The piece that is being submitted.
-  struct Piece {
-    bool in_runs = false;
-    std::size_t first_item = 0;
-  };
   Piece piece_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;
   std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;

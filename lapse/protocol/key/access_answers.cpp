@@ -8,16 +8,6 @@
 
 namespace lapse {
 
-namespace {
-
-std::uint32_t item_number(const std::byte* record) {
-  std::uint32_t number;
-  std::memcpy(&number, record, sizeof number);
-  return number;
-}
-
-}  // namespace
-
 void Access::note_version(const OperationState& operation, Key key, std::uint64_t version) {
   const TableShard& table = *operation.table;
   const Store::Word* const word = table.store().find(key);
@@ -32,7 +22,8 @@ void Access::check_answers(OperationState& operation, const FrameHeader& header,
   using State = OperationState::ItemState;
   const auto kind = static_cast<FrameKind>(header.kind);
   const auto item_at = [&](std::uint32_t i) LAPSE_REQUIRES(progress_role) {
-    return operation.item_with(item_number(records + std::size_t{i} * header.record_bytes));
+    return operation.item_with(
+        read_record<AnswerRecord>(records + std::size_t{i} * header.record_bytes).item);
   };
   OperationPart part;
   part.function = operation.function;
@@ -78,17 +69,14 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   const std::size_t head_bytes = sizeof(AnswerRecord) + (has_version ? sizeof(std::uint64_t) : 0);
   AnsweredItems answered(*this, operation);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    OperationState::Item& item = *operation.item_with(item_number(records));
+    OperationState::Item& item = *operation.item_with(read_record<AnswerRecord>(records).item);
     if (failed) {
       operation.fail(read_failure(table.name(), item.key, header, records, sizeof(AnswerRecord)));
     } else if (std::byte* row = operation.row(item); row != nullptr && kind != FrameKind::push_answer) {
       std::memcpy(row, records + head_bytes, header.record_bytes - head_bytes);
     }
-    if (has_version) {
-      std::uint64_t version;
-      std::memcpy(&version, records + sizeof(AnswerRecord), sizeof version);
-      note_version(operation, item.key, version);
-    }
+    if (has_version)
+      note_version(operation, item.key, read_record<std::uint64_t>(records + sizeof(AnswerRecord)));
     answered.add(item, Domain(header.domain));
   }
 }

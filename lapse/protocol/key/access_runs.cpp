@@ -35,9 +35,9 @@ bool Access::may_run(const OperationState& operation) const {
          router_.routes_runs();
 }
 
-void Access::answer_unsent(OperationState& operation, std::size_t first) {
+void Access::answer_unsent(OperationState& operation) {
   AnsweredItems answered(*this, operation);
-  for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
+  for (OperationState::Item& item : std::span(operation.items).subspan(piece_.first_item)) {
     // A route may have been chosen already.
     if (item.in_flight()) {
       answered.add(item, item.sent_to);
@@ -52,7 +52,7 @@ bool Access::send_piece(OperationState& operation) {
     routes_.end(operation);
   } catch (const std::bad_alloc&) {
     operation.fail_without_memory(operation.items[piece_.first_item].key, registry_.self());
-    answer_unsent(operation, piece_.first_item);
+    answer_unsent(operation);
     return false;
   }
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
@@ -69,13 +69,10 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   TableCounters& counters = operation.table->counters();
   (pull ? counters.remote_pulls : counters.remote_pushes) += bucket.end - bucket.begin;
   count_remote(operation);
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(run_kind(operation.kind));
+  FrameHeader header = FrameHeader::of(run_kind(operation.kind), table.id().value(), operation.number);
   header.flags = bucket.by_home ? FrameHeader::kByHome : std::uint16_t{0};
-  header.table = table.id().value();
   header.record_bytes = static_cast<std::uint32_t>(sizeof(std::uint64_t) + value_bytes);
   if (operation.kind == OperationKind::push) header.origin = std::bit_cast<std::int32_t>(operation.scale);
-  header.operation = operation.number;
   OperationState::Item* const items = operation.items.data();
   const std::uint32_t* const order = operation.reordered ? operation.order.data() : nullptr;
   const auto item_at = [&](std::uint32_t position) -> OperationState::Item& {
@@ -87,10 +84,7 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
     header.domain = static_cast<std::int32_t>(at);
     const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at, fill);
     std::byte* key = run.records;
-    for (std::uint32_t i = 0; i < run.count; ++i, key += sizeof(std::uint64_t)) {
-      const std::uint64_t number = item_at(at + i).key.value();
-      std::memcpy(key, &number, sizeof number);
-    }
+    for (std::uint32_t i = 0; i < run.count; ++i) key = write_record(key, item_at(at + i).key.value());
     if (!pull) {
       const OperationState::Item& first = item_at(at);
       const OperationState::Item& last = item_at(at + run.count - 1);
@@ -141,10 +135,8 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
         throw ProtocolError("an answer names a key that was not asked for");
       }
       if constexpr (with_versions) {
-        std::uint64_t version;
-        std::memcpy(&version, versions + i * sizeof version, sizeof version);
         try {
-          note_version(operation, item.key, version);
+          note_version(operation, item.key, read_record<std::uint64_t>(versions + i * sizeof(std::uint64_t)));
         } catch (...) {
           answered.roll_back(i, item_at);
           throw;
@@ -210,22 +202,16 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   if (!pull && rule.kind() == UpdateRuleKind::custom) return 0;
   const ValueLayout& layout = table.sizes().layout();
   const std::size_t bytes = layout.value_bytes();
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer);
-  header.table = table.id().value();
+  FrameHeader header = FrameHeader::of(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer,
+                                       table.id().value(), first.operation);
   const bool has_versions = table.store().may_have_copies();
   header.record_bytes =
       static_cast<std::uint32_t>((pull ? bytes : 0) + (has_versions ? sizeof(std::uint64_t) : 0));
   // After the values, in one block.
   const auto write_versions = [&](std::byte* to, std::span<const Key> of) {
-    for (const Key key : of) {
-      const std::uint64_t version = table.store().main_version(key);
-      std::memcpy(to, &version, sizeof version);
-      to += sizeof version;
-    }
+    for (const Key key : of) to = write_record(to, table.store().main_version(key));
   };
   header.domain = table.self_domain().value();
-  header.operation = first.operation;
   std::size_t done = 0;
   if (pull) {
     for (bool all = true; all && done < keys.size();) {

@@ -52,15 +52,14 @@ std::byte* Execution::answer_row(const TableShard& table, const OperationPart& p
     return operation.row(*operation.item_with(part.item));
   }
   std::byte* record = outbox_.append(part.origin, answer_header(kind, table, part));
-  const AnswerRecord head{part.item};
-  std::memcpy(record, &head, sizeof head);
+  write_record(record, AnswerRecord{part.item});
   return record + answer_head_bytes(table);
 }
 
 void Execution::write_version(const TableShard& table, const OperationPart& part, std::byte* row,
                               std::uint64_t version) {
   if (part.origin == registry_.self() || !table.store().may_have_copies()) return;
-  std::memcpy(row - sizeof version, &version, sizeof version);
+  write_record(row - sizeof version, version);
 }
 
 void Execution::answer_failure(const TableShard& table, const OperationPart& part,

@@ -17,6 +17,13 @@ namespace {
 using Entry = ReplicaMessages::Entry;
 using Unanswered = Replica::Unanswered;
 
+// Takes what waits for a replica that ends: lease requests, and nothing else.
+struct CollectAskers {
+  std::vector<LeaseAsker>& askers;
+  void forward(const auto&) { throw ProtocolError("an operation waits for a replica that is gone"); }
+  void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
+};
+
 }  // namespace
 
 void KeyHolder::want(TableShard& table, Key key, Clock::time_point now) {
@@ -55,10 +62,8 @@ void KeyHolder::announce(TableShard& table, Key key, Clock::time_point now) {
   const std::optional<std::uint32_t> number = copies.try_open(replica);
   if (!number) return KeyWants::decline(table, key);
   copies.keys().announce(key, *number);
-  std::byte* const record = messages_.append_to_owner(
-      table, FrameKind::on, messages_.path_to_owner(table, key, owner, Entry::any), sizeof(CopyRecord));
-  const CopyRecord head{key.value()};
-  std::memcpy(record, &head, sizeof head);
+  messages_.send_to_owner(table, FrameKind::on, messages_.path_to_owner(table, key, owner, Entry::any),
+                          CopyRecord{key.value()});
 }
 
 void KeyHolder::localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
@@ -215,10 +220,8 @@ void KeyHolder::take_offer(TableShard& table, Key key, bool to_member, Domain ow
   replica.refreshed = now;
   copies.release_room(replica);
   copies.replicas().expect(replica, Unanswered::off);
-  std::byte* const record = messages_.append_to_owner(
-      table, FrameKind::off, messages_.path_to_owner(table, key, owner, Entry::home), sizeof(DeltaRecord));
-  const DeltaRecord head{key.value(), 0};
-  std::memcpy(record, &head, sizeof head);
+  messages_.send_to_owner(table, FrameKind::off, messages_.path_to_owner(table, key, owner, Entry::home),
+                          DeltaRecord{key.value(), 0});
 }
 
 void KeyHolder::take_refusal(TableShard& table, Key key, Clock::time_point now) {
@@ -250,18 +253,8 @@ void KeyHolder::close(TableShard& table, Key key, std::uint32_t number, bool loc
   std::vector<Waiter> waiters;
   std::vector<LeaseAsker> askers;
   if (arrival != Replica::kNone) {
-    struct Collect {
-      std::vector<LeaseAsker>& askers;
-      void forward(const OperationPart&) {
-        throw ProtocolError("an operation waits for a replica that is gone");
-      }
-      void forward(const KeyQueue::CopyMessage&) {
-        throw ProtocolError("a message waits for a replica that is gone");
-      }
-      void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
-    };
     waiters = table.arrivals().take_waiters(arrival);
-    table.arrivals().queue(arrival).send_away(Collect{askers});
+    table.arrivals().queue(arrival).send_away(CollectAskers{askers});
     table.arrivals().close(arrival);
   }
   for (const Waiter waiter : waiters) relocation_.localize_for(table, key, waiter, now);

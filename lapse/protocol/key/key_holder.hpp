@@ -49,10 +49,9 @@ class KeyHolder {
   // `waiter`, if any.
   void localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // Sends on an operation that was queued at a replica (rule 26) as soon as possible.
-  void queued(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
-    advance(table, key, now);
-  }
+  // At a replica: does what waited, if nothing is unanswered any more (rules 26 and 17). Called when an
+  // operation has been queued, too.
+  void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
 
   // --- messages of the owner
 
@@ -68,8 +67,6 @@ class KeyHolder {
 
  private:
   void announce(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Continues when nothing is unanswered any more: rules 26 and 17.
-  void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void send_queue(TableShard& table, Key key, std::uint32_t number, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void upgrade(TableShard& table, Key key, std::uint32_t number, Clock::time_point now)

@@ -144,8 +144,7 @@ bool KeyOwner::take_on(TableShard& table, Key key, Domain from, Slot slot, std::
       copy_header(FrameKind::snapshot, table, table.self_domain(), sizeof(VersionRecord) + bytes));
   const bool done = with_main(table, key, content, [&](std::byte* now) {
     const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(now), false)};
-    std::memcpy(record, &head, sizeof head);
-    std::memcpy(record + sizeof head, now, bytes);
+    std::memcpy(write_record(record, head), now, bytes);
   });
   if (!done) {
     // A worker has leased the key meanwhile: ON waits for the end of the lease.

@@ -112,10 +112,9 @@ template <class Fill>
 bool KeyRelocation::transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill) {
   std::byte* record = outbox_.append(table.serving_rank(key, instruct.next),
                                      transfer_header(table, table.sizes().moved_bytes(key)));
-  const TransferRecord head{.key = key.value(), .relocations = instruct.relocations};
-  std::memcpy(record, &head, sizeof head);
+  record = write_record(record, TransferRecord{.key = key.value(), .relocations = instruct.relocations});
   try {
-    if (fill(record + sizeof head)) {
+    if (fill(record)) {
       ++table.counters().relocations_out;
       return true;
     }
@@ -175,9 +174,7 @@ void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, cons
     slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
     std::memcpy(table.store().address(slot), moved, table.content_bytes(key));
   }
-  ArrivalCounts arrived;
-  arrived.add(now - table.arrivals().asked(arrival));
-  arrived.count_in(table.counters());
+  count_arrival(table.counters(), now - table.arrivals().asked(arrival));
   if (!table.arrivals().is_plain(arrival) || record.members > 0) {
     drain(table, key, arrival, slot, now);
     return;

@@ -23,7 +23,7 @@ KeyTransfer::Leaving KeyTransfer::begin_leaving(TableShard& table, Key key,
   } else if (KeyWants::wants(table, key)) {
     Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
     if (table.has_room_for_wanted() && KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
-      leaving.replica = copies.try_open_in_slot(replica);
+      leaving.replica = copies.try_open(replica);
     if (!leaving.replica) KeyWants::decline(table, key);
   }
   std::size_t others = 0;
@@ -34,12 +34,10 @@ KeyTransfer::Leaving KeyTransfer::begin_leaving(TableShard& table, Key key,
   leaving.members = others + (leaving.replica ? 1 : 0);
   leaving.raises = leaving.replica && others == 0;
   const std::size_t moved = table.sizes().moved_bytes(key);
-  FrameHeader header = transfer_header(table, moved);
-  if (leaving.members > 0) {
-    header.kind = static_cast<std::uint16_t>(FrameKind::transfer_with_members);
-    header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(moved) +
-                                                     leaving.members * sizeof(MemberRecord));
-  }
+  const std::size_t with_members = padded_bytes(moved) + leaving.members * sizeof(MemberRecord);
+  const FrameHeader header = leaving.members == 0
+                                 ? transfer_header(table, moved)
+                                 : transfer_header(table, with_members, FrameKind::transfer_with_members);
   leaving.record = outbox_.append(table.serving_rank(key, instruct.next), header);
   return leaving;
 }
@@ -51,17 +49,14 @@ void KeyTransfer::leave(TableShard& table, Key key, const KeyQueue::Instruct& in
   const TransferRecord head{.key = key.value(),
                             .relocations = instruct.relocations,
                             .members = static_cast<std::uint32_t>(leaving.members)};
-  std::byte* to = leaving.record;
-  std::memcpy(to, &head, sizeof head);
-  to += sizeof head;
+  std::byte* to = write_record(leaving.record, head);
   const std::size_t moved = table.sizes().moved_bytes(key);
   std::memcpy(to, content - table.sizes().layout().head_bytes(), moved);
   to += padded_bytes(moved);
   const auto add = [&](const Member& member) {
     const MemberRecord record{member.domain.value(), static_cast<std::uint16_t>(member.dirty ? 1 : 0),
                               static_cast<std::uint16_t>(member.bit ? 1 : 0)};
-    std::memcpy(to, &record, sizeof record);
-    to += sizeof record;
+    to = write_record(to, record);
   };
   if (leaving.main) {
     for (const Member& member : copies.mains().at(*leaving.main).members()) {
@@ -157,8 +152,7 @@ Slot KeyTransfer::arrive(TableShard& table, Key key, const std::byte* moved,
     const std::uint32_t number = copies.replica_number(key);
     Replica& replica = copies.replicas().at(number);
     slot = word.slot();
-    SlotHead head;
-    std::memcpy(&head, moved, sizeof head);
+    const auto head = read_record<SlotHead>(moved);
     run_user_code(table.name(), key, registry_.self(), [&] {
       copies.keys().merge(key, replica.arrival, [&](std::byte* content) {
         changed = copies.merger().absorb(content, copies.base(replica.base), moved + head_bytes,

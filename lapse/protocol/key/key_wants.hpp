@@ -16,9 +16,15 @@ class KeyWants {
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
 
   // Whether the domain wants the key and has not been refused a replica.
-  static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+  static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table.copies();
+    return table.wanted().count(key) > 0 && !(copies != nullptr && copies->is_refused(key));
+  }
   // Leaves a key that the domain wants where it is, because a replica cannot be allocated.
-  static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+  static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
+    if (table.copies() != nullptr) table.copies()->refuse(key);
+    ++table.counters().declined_copies;
+  }
 
   // Returns what to do about an absent key that the domain begins to want.
   ManagementPolicy::Wanted step_of(const TableShard& table, Key key) const LAPSE_REQUIRES(progress_role) {

@@ -1,7 +1,5 @@
 #include "lapse/protocol/key/localize_answers.hpp"
 
-#include <cstring>
-
 #include "lapse/protocol/records/key_failure_records.hpp"
 
 namespace lapse {
@@ -21,10 +19,8 @@ void LocalizeAnswers::notify(Waiter waiter, std::uint32_t keys) {
     operation->worker->answered(*operation, keys);
     return;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::localize_answer);
-  header.operation = waiter.operation();
-  outbox_.append_record(waiter.rank(), header, LocalizeAnswerRecord{keys});
+  outbox_.append_record(waiter.rank(), FrameHeader::of(FrameKind::localize_answer, 0, waiter.operation()),
+                        LocalizeAnswerRecord{keys});
 }
 
 void LocalizeAnswers::fail(Waiter waiter, const TableShard& table, const KeyFailure& failure) {
@@ -34,11 +30,9 @@ void LocalizeAnswers::fail(Waiter waiter, const TableShard& table, const KeyFail
     operation->worker->answered(*operation, 1);
     return;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::localize_failed);
-  header.table = table.id().value();
-  header.operation = waiter.operation();
-  append_failure(outbox_, waiter.rank(), header, KeyFailureRecord{failure.key.value()}, failure);
+  append_failure(outbox_, waiter.rank(),
+                 FrameHeader::of(FrameKind::localize_failed, table.id().value(), waiter.operation()),
+                 KeyFailureRecord{failure.key.value()}, failure);
 }
 
 void LocalizeAnswers::take_failures(OperationState& operation, const FrameHeader& header,
@@ -60,14 +54,10 @@ void LocalizeAnswers::handle_frame(Rank, const FrameHeader& header, const std::b
     take_failures(operation, header, records);
     return;
   }
-  if (header.record_bytes != sizeof(LocalizeAnswerRecord))
-    throw ProtocolError("the answer to a localize has a wrong length");
   std::uint64_t keys = 0;
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    LocalizeAnswerRecord record;
-    std::memcpy(&record, records, sizeof record);
-    keys += record.keys;
-  }
+  for (std::uint32_t i = 0; i < header.count; ++i)
+    keys += record_of<LocalizeAnswerRecord>(header, records, i, "the answer to a localize has a wrong length")
+                .keys;
   if (operation.kind != OperationKind::localize ||
       keys > operation.remaining.load(std::memory_order_relaxed)) {
     throw ProtocolError("an answer does not fit the localize it names");

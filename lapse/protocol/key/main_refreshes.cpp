@@ -21,8 +21,7 @@ bool MainRefreshes::send_refresh(TableShard& table, const MainCopy& main, Member
   std::byte* const record = later ? parked.record.data() : messages_.outbox().append(rank, parked.header);
   const auto fill = [&](const std::byte* value) {
     const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
-    std::memcpy(record, &head, sizeof head);
-    std::memcpy(record + sizeof head, value, bytes - sizeof head);
+    std::memcpy(write_record(record, head), value, bytes - sizeof head);
   };
   if (content != nullptr) {
     fill(content);

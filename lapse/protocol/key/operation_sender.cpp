@@ -61,11 +61,9 @@ void OperationSender::send(TableShard& table, const OperationPart& part, const R
   std::byte* record =
       outbox_.append(table.serving_rank(part.key, route.to), header_of(table, part, route.by_home));
   if (part.kind == OperationKind::call) {
-    const CallRecord head{part.key.value(), part.item, part.function->number};
-    std::memcpy(record, &head, sizeof head);
+    write_record(record, CallRecord{part.key.value(), part.item, part.function->number});
   } else {
-    const OperationRecord head{part.key.value(), part.item, part.scale};
-    std::memcpy(record, &head, sizeof head);
+    write_record(record, OperationRecord{part.key.value(), part.item, part.scale});
   }
   // An argument may be empty.
   if (const std::size_t bytes = update_bytes(table, part); bytes != 0)

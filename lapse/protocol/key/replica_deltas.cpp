@@ -1,7 +1,5 @@
 #include "lapse/protocol/key/replica_deltas.hpp"
 
-#include <cstring>
-
 #include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
@@ -32,9 +30,8 @@ bool ReplicaDeltas::send_delta(TableShard& table, Key key, std::uint32_t number,
   }
   replica.bit = !replica.bit;
   copies.replicas().expect(replica, Unanswered::delta);
-  const DeltaRecord head{key.value(),
-                         (replica.bit ? DeltaRecord::kBit : 0) | (awaited_ ? DeltaRecord::kAwaited : 0)};
-  std::memcpy(record, &head, sizeof head);
+  const std::uint64_t flags = (replica.bit ? DeltaRecord::kBit : 0) | (awaited_ ? DeltaRecord::kAwaited : 0);
+  write_record(record, DeltaRecord{key.value(), flags});
   messages_.credits().add_sent(path.to, bytes);
   ++table.counters().deltas_out;
   return true;
@@ -62,8 +59,9 @@ void ReplicaDeltas::drop(TableShard& table, Key key, std::uint32_t number) {
   const std::size_t elements = table.sizes().length(key);
   const std::size_t delta_bytes = copies.merger().delta_bytes(elements);
   const Path path = messages_.path_to_owner(table, key, copies.replicas().at(number).owner, Entry::home);
-  std::byte* record =
+  std::byte* const record =
       messages_.append_to_owner(table, FrameKind::off, path, sizeof(DeltaRecord) + padded_bytes(delta_bytes));
+  const DeltaRecord head{key.value(), 0};
   Replica& replica = copies.replicas().at(number);
   bool changed = false;
   copies.keys().drop(key, number, [&](std::byte* content) {
@@ -75,10 +73,9 @@ void ReplicaDeltas::drop(TableShard& table, Key key, std::uint32_t number) {
   copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     messages_.outbox().cancel();
-    record = messages_.append_to_owner(table, FrameKind::off, path, sizeof(DeltaRecord));
+    return messages_.send_to_owner(table, FrameKind::off, path, head);
   }
-  const DeltaRecord head{key.value(), 0};
-  std::memcpy(record, &head, sizeof head);
+  write_record(record, head);
 }
 
 }  // namespace lapse

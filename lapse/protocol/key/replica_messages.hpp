@@ -34,6 +34,11 @@ class ReplicaMessages {
       LAPSE_REQUIRES(progress_role);
   std::byte* append_to_owner(TableShard& table, FrameKind kind, const Path& path, std::size_t bytes)
       LAPSE_REQUIRES(progress_role);
+  template <class Record>
+  void send_to_owner(TableShard& table, FrameKind kind, const Path& path, const Record& record)
+      LAPSE_REQUIRES(progress_role) {
+    write_record(append_to_owner(table, kind, path, sizeof record), record);
+  }
   // Sends a message that consists of the key alone to any domain.
   void send_record(TableShard& table, FrameKind kind, Key key, Domain to, std::uint16_t flags = 0)
       LAPSE_REQUIRES(progress_role);

@@ -1,7 +1,6 @@
 #include "lapse/protocol/modules/copy_runs.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "lapse/protocol/table/table_copies.hpp"
@@ -28,9 +27,8 @@ void CopyRuns::for_each_part(TableShard& table, const FrameHeader& header, const
   for (std::uint32_t done = 0; done < header.count;) {
     const std::size_t count = std::min<std::size_t>(header.count - done, kKeysAtOnce);
     for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t number;
-      std::memcpy(&number, records + (done + i) * sizeof(CopyRecord), sizeof number);
-      part_[i] = Registry::served_key(table, number);
+      const auto record = read_record<CopyRecord>(records + (done + i) * sizeof(CopyRecord));
+      part_[i] = Registry::served_key(table, record.key);
       table.store().prefetch_word(part_[i]);
       table.wanted().prefetch(part_[i]);
     }

@@ -59,11 +59,9 @@ void Leases::fail(const LeaseAsker& asker, const TableShard& table, const KeyFai
     fail(*request, failure);
     return;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::lease_refused);
-  header.table = table.id().value();
-  header.operation = asker.worker;
-  append_failure(outbox_, asker.rank, header, KeyFailureRecord{failure.key.value()}, failure);
+  append_failure(outbox_, asker.rank,
+                 FrameHeader::of(FrameKind::lease_refused, table.id().value(), asker.worker),
+                 KeyFailureRecord{failure.key.value()}, failure);
 }
 
 void Leases::advance(LeaseRequest& request) {
@@ -147,16 +145,11 @@ void Leases::release_key(TableShard& table, Key key) {
 void Leases::send(FrameKind kind, Rank to, const TableShard& table, Key key, std::uint64_t worker,
                   const std::byte* content) {
   const std::size_t content_bytes = content == nullptr ? 0 : table.content_bytes(key);
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.table = table.id().value();
+  FrameHeader header = FrameHeader::of(kind, table.id().value(), worker);
   header.origin = registry_.self().value();
-  header.operation = worker;
   header.record_bytes = static_cast<std::uint32_t>(sizeof(LeaseRecord) + padded_bytes(content_bytes));
-  std::byte* record = outbox_.append(to, header);
-  const LeaseRecord head{key.value()};
-  std::memcpy(record, &head, sizeof head);
-  if (content != nullptr) std::memcpy(record + sizeof head, content, content_bytes);
+  std::byte* const value = write_record(outbox_.append(to, header), LeaseRecord{key.value()});
+  if (content != nullptr) std::memcpy(value, content, content_bytes);
 }
 
 void Leases::send_grant(const LeaseAsker& asker, const TableShard& table, Key key) {
@@ -178,9 +171,7 @@ void Leases::handle_frame(Rank, const FrameHeader& header, const std::byte* reco
       fail(waiting_request(header, {&table, failure.key}), failure);
       continue;
     }
-    LeaseRecord record;
-    std::memcpy(&record, records, sizeof record);
-    const Key key = Registry::served_key(table, record.key);
+    const Key key = Registry::served_key(table, read_record<LeaseRecord>(records).key);
     if (kind == FrameKind::lease_release) {
       take_release(table, key, header, records);
       continue;
@@ -201,8 +192,7 @@ LeaseRequest& Leases::waiting_request(const FrameHeader& header, const LeaseRequ
 
 void Leases::take_grant(const FrameHeader& header, const std::byte* record) {
   TableShard& table = registry_.table(header.table);
-  LeaseRecord head;
-  std::memcpy(&head, record, sizeof head);
+  const auto head = read_record<LeaseRecord>(record);
   const LeaseRequest::Item item{&table, Key(head.key)};
   LeaseRequest& request = waiting_request(header, item);
   const std::size_t content_bytes = header.record_bytes - sizeof head;

@@ -1,7 +1,6 @@
 #include "lapse/protocol/modules/localize_requests.hpp"
 
 #include <cstddef>
-#include <cstring>
 
 namespace lapse {
 
@@ -71,11 +70,8 @@ void LocalizeRequests::handle_submission(Submission& submission) {
 
 void LocalizeRequests::localize_in_domain(const OperationState& operation, Batch& batch) {
   const TableShard& table = *operation.table;
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::localize_for);
-  header.table = table.id().value();
+  FrameHeader header = FrameHeader::of(FrameKind::localize_for, table.id().value(), operation.number);
   header.origin = registry_.self().value();
-  header.operation = operation.number;
   const std::uint32_t others = static_cast<std::uint32_t>(table.definition().members()) - 1;
   std::uint32_t unsent = 0;
   for (const OperationState::Item& item : operation.items) {
@@ -94,14 +90,12 @@ void LocalizeRequests::localize_in_domain(const OperationState& operation, Batch
 }
 
 void LocalizeRequests::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
-  if (header.record_bytes != sizeof(LocalizeRecord))
-    throw ProtocolError("a request to localize has a wrong length");
   TableShard& table = registry_.table(header.table);
   const Waiter waiter(registry_.rank(header.origin), header.operation);
   Batch batch(*this, table, waiter);
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    LocalizeRecord record;
-    std::memcpy(&record, records, sizeof record);
+  for (std::uint32_t i = 0; i < header.count; ++i) {
+    const auto record =
+        record_of<LocalizeRecord>(header, records, i, "a request to localize has a wrong length");
     batch.add(Registry::served_key(table, record.key));
   }
   if (const std::uint32_t here = batch.finish(); here > 0) answers_.notify(waiter, here);

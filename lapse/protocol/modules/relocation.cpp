@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "lapse/protocol/records/key_failure_records.hpp"
 #include "lapse/protocol/records/transfer_checks.hpp"
@@ -61,12 +60,6 @@ class Notification {
   Waiter waiter_;
   std::uint32_t keys_ = 0;
 };
-
-std::uint64_t key_number(const std::byte* record) {
-  std::uint64_t number;
-  std::memcpy(&number, record, sizeof number);
-  return number;
-}
 
 void check_home(const TableShard& table, Key key) {
   if (table.definition().homes.home(key) == table.self_domain()) return;
@@ -161,8 +154,7 @@ void Relocation::take_localizes(TableShard& table, const Records& records, std::
 void Relocation::take_instructs(TableShard& table, const Records& records, std::span<const Key> keys) {
   const KeyRun run(table.store(), table.definition().members() == 1);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    InstructRecord record;
-    std::memcpy(&record, records.first + i * sizeof record, sizeof record);
+    const auto record = read_record<InstructRecord>(records.first + i * sizeof(InstructRecord));
     run.prefetch_value(keys[i]);
     if (table.copies() != nullptr) table.wanted().prefetch(keys[i]);
     leaving_[i] = {keys[i], record.relocations};
@@ -188,8 +180,7 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
         if (!one_rank && table.serving_rank(key, next) != to) break;
         if (may_stay && table.wanted().count(key) > 0) break;
         if (!run.transfer(key, room.next() + sizeof(TransferRecord), next, offered)) break;
-        const TransferRecord head{.key = key.value(), .relocations = relocations};
-        std::memcpy(room.next(), &head, sizeof head);
+        write_record(room.next(), TransferRecord{.key = key.value(), .relocations = relocations});
       }
       sent = room.filled();
     }
@@ -215,7 +206,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     if (low_half(word.role()) == LowHalf::arrival) arrivals.prefetch(word.low());
   }
   Notification notification(answers_);
-  ArrivalCounts arrived;
+  std::uint64_t alone = 0;
   const std::byte* from = records.first;
   for (const Key key : keys) {
     const SlotWord word = run.word(key);
@@ -223,22 +214,21 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     const bool plain = low_half(word.role()) == LowHalf::arrival && arrivals.is_plain(word.low()) &&
                        !arrivals.prepared(word.low()).is_private;
     if (plain) {
-      arrived.add(records.now - arrivals.asked(word.low()));
+      ++alone;
+      count_arrival(table.counters(), records.now - arrivals.asked(word.low()));
       const Waiter waiter = arrivals.first_waiter(word.low());
       run.arrive(key, moved);
       arrivals.close(word.low());
       notification.add(waiter);
     } else {
-      TransferRecord record;
-      std::memcpy(&record, from, sizeof record);
+      const auto record = read_record<TransferRecord>(from);
       check_no_members(record);
       keys_.arrive(table, record, moved, records.now);
     }
     from += records.header.record_bytes;
   }
   notification.send();
-  arrived.count_in(table.counters());
-  if (TableCopies* const copies = table.copies()) copies->sole_wants().count_alone(arrived.keys());
+  if (TableCopies* const copies = table.copies()) copies->sole_wants().count_alone(alone);
 }
 
 // --- frames
@@ -256,7 +246,8 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   for (std::uint32_t left = header.count; left > 0; left -= part.count) {
     part.count = std::min<std::uint32_t>(left, kKeysAtOnce);
     for (std::uint32_t i = 0; i < part.count; ++i) {
-      part_[i] = Registry::served_key(table, key_number(part.first + std::size_t{i} * header.record_bytes));
+      const std::byte* const record = part.first + std::size_t{i} * header.record_bytes;
+      part_[i] = Registry::served_key(table, read_record<std::uint64_t>(record));
       table.store().prefetch_word(part_[i]);
     }
     const std::span<const Key> of_part(part_.data(), part.count);
@@ -276,24 +267,21 @@ void Relocation::take_one_by_one(TableShard& table, const Records& records) {
   const std::byte* record = records.first;
   for (std::uint32_t i = 0; i < header.count; ++i, record += header.record_bytes) {
     prefetch_ahead(table, header, record, i);
-    const Key key = Registry::served_key(table, key_number(record));
+    const Key key = Registry::served_key(table, read_record<std::uint64_t>(record));
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::localize:
         check_home(table, key);
         keys_.take_localize(table, key, Domain(header.domain), records.now);
         break;
-      case FrameKind::instruct: {
-        InstructRecord instruct;
-        std::memcpy(&instruct, record, sizeof instruct);
-        keys_.instruct(table, key, {Domain(header.domain), instruct.relocations}, records.now);
+      case FrameKind::instruct:
+        keys_.instruct(table, key, {Domain(header.domain), read_record<InstructRecord>(record).relocations},
+                       records.now);
         break;
-      }
       case FrameKind::refuse:
         keys_.take_refusal(table, read_key_failure(table.name(), header, record), records.now);
         break;
       default: {
-        TransferRecord transfer;
-        std::memcpy(&transfer, record, sizeof transfer);
+        const auto transfer = read_record<TransferRecord>(record);
         check_members(table, header, transfer, record);
         keys_.arrive(table, transfer, record + sizeof transfer, records.now);
         break;

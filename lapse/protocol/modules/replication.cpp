@@ -1,7 +1,6 @@
 #include "lapse/protocol/modules/replication.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -95,11 +94,8 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
 void Replication::take_wants(TableShard& table, const FrameHeader& header, const std::byte* records) {
   now_ = now();
   served_.clear();
-  for (std::uint32_t i = 0; i < header.count; ++i) {
-    CopyRecord record;
-    std::memcpy(&record, records + i * sizeof record, sizeof record);
-    served_.push_back(Registry::served_key(table, record.key));
-  }
+  for (std::uint32_t i = 0; i < header.count; ++i, records += sizeof(CopyRecord))
+    served_.push_back(Registry::served_key(table, read_record<CopyRecord>(records).key));
   const bool on = static_cast<FrameKind>(header.kind) == FrameKind::want;
   if (!on) {
     for (const Key key : served_)
@@ -240,9 +236,7 @@ void Replication::end_turn() {
   }
   keys_.messages.credits().take_due([this](Rank to, std::uint64_t bytes) {
     progress_role.assert_held();  // Called in place.
-    FrameHeader header;
-    header.kind = static_cast<std::uint16_t>(FrameKind::credit);
-    outbox_.append_record(to, header, CreditRecord{bytes});
+    outbox_.append_record(to, FrameHeader::of(FrameKind::credit), CreditRecord{bytes});
   });
 }
 
@@ -289,10 +283,9 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     prefetch_ahead(table, header, records, i);
     if (asks_wants && i + kWantsAhead < header.count) {
-      std::uint64_t key;
-      std::memcpy(&key, records + kWantsAhead * header.record_bytes, sizeof key);
-      table.wanted().prefetch(Key(key));
-      if (kind == FrameKind::on && table.store().has(Key(key))) table.prefetch_owner(Key(key));
+      const Key key(read_record<std::uint64_t>(records + kWantsAhead * header.record_bytes));
+      table.wanted().prefetch(key);
+      if (kind == FrameKind::on && table.store().has(key)) table.prefetch_owner(key);
     }
     take_record(table, header, records);
   }
@@ -309,9 +302,7 @@ void Replication::take_credit(Rank from, const FrameHeader& header, const std::b
 }
 
 void Replication::take_record(TableShard& table, const FrameHeader& header, const std::byte* record) {
-  std::uint64_t number;
-  std::memcpy(&number, record, sizeof number);
-  const Key key = Registry::served_key(table, number);
+  const Key key = Registry::served_key(table, read_record<std::uint64_t>(record));
   const Domain domain(header.domain);
   const auto kind = static_cast<FrameKind>(header.kind);
   switch (kind) {
@@ -324,8 +315,7 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
     case FrameKind::snapshot:
     case FrameKind::refresh: {
       check_record_bytes(header, sizeof(VersionRecord) + table.content_bytes(key));
-      VersionRecord head;
-      std::memcpy(&head, record, sizeof head);
+      const auto head = read_record<VersionRecord>(record);
       const std::byte* const content = record + sizeof head;
       if (kind == FrameKind::snapshot) return keys_.holder.take_snapshot(table, head, content, domain, now_);
       return keys_.holder.take_refresh(table, head, content, domain, now_);

@@ -1,7 +1,6 @@
 #include "lapse/protocol/modules/synchronization.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -11,18 +10,9 @@ namespace lapse {
 
 namespace {
 
-FrameHeader sync_header(FrameKind kind) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  return header;
-}
-
 template <class Record>
-Record sync_record(const FrameHeader& header, const std::byte* records, std::uint32_t number) {
-  if (header.record_bytes != sizeof(Record)) throw ProtocolError("a message about a sync has a wrong length");
-  Record record;
-  std::memcpy(&record, records + number * sizeof record, sizeof record);
-  return record;
+Record sync_record(const FrameHeader& header, const std::byte* records, std::uint32_t at) {
+  return record_of<Record>(header, records, at, "a message about a sync has a wrong length");
 }
 
 }  // namespace
@@ -71,7 +61,7 @@ void Synchronization::handle_submission(Submission& submission) {
       waiting_.push_back({rank, worker});
       request_end_turn();
     } else {
-      outbox_.append_record(rank, sync_header(FrameKind::sync_for), SyncForRecord{worker});
+      outbox_.append_record(rank, FrameHeader::of(FrameKind::sync_for), SyncForRecord{worker});
     }
   }
 }
@@ -95,7 +85,7 @@ void Synchronization::begin() {
   peers_ = peers();
   // Sent after the changes: a rank that gets both directly from here answers both at once.
   for (const Peer& peer : peers_)
-    outbox_.append_record(peer.rank, sync_header(FrameKind::sync), SyncRecord{number_});
+    outbox_.append_record(peer.rank, FrameHeader::of(FrameKind::sync), SyncRecord{number_});
 }
 
 void Synchronization::take_answer(Rank from, const SyncAnswerRecord& answer) {
@@ -108,11 +98,6 @@ void Synchronization::take_answer(Rank from, const SyncAnswerRecord& answer) {
 
 bool Synchronization::has_refreshed(const Peer& peer) const {
   return peer.refreshes && replication_.refreshes().received(peer.rank) >= *peer.refreshes;
-}
-
-bool Synchronization::all_refreshed() const {
-  return std::ranges::all_of(
-      peers_, [this](const Peer& peer) LAPSE_REQUIRES(progress_role) { return has_refreshed(peer); });
 }
 
 std::optional<Rank> Synchronization::awaited() const {
@@ -129,7 +114,7 @@ bool Synchronization::all_merged() const {
 }
 
 void Synchronization::advance() {
-  if (step_ == Step::asking && all_refreshed()) {
+  if (step_ == Step::asking && !awaited()) {
     for (const auto& table : registry_.tables())
       if (table->copies() != nullptr) table->copies()->replicas().cut();
     step_ = Step::merging;
@@ -143,7 +128,7 @@ void Synchronization::finish() {
     if (waiting.rank == registry_.self()) {
       answered(waiting.worker);
     } else {
-      outbox_.append_record(waiting.rank, sync_header(FrameKind::sync_for_answer),
+      outbox_.append_record(waiting.rank, FrameHeader::of(FrameKind::sync_for_answer),
                             SyncForRecord{waiting.worker});
     }
   }
@@ -166,7 +151,7 @@ void Synchronization::answer_asked() {
       continue;
     }
     outbox_.append_record(
-        asked.by, sync_header(FrameKind::sync_answer),
+        asked.by, FrameHeader::of(FrameKind::sync_answer),
         SyncAnswerRecord{asked.number, replication_.refreshes().answer(asked.by, asked.number)});
   }
   asked_.insert(asked_.end(), later.begin(), later.end());

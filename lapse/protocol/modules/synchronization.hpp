@@ -102,7 +102,6 @@ class Synchronization final : public ProtocolModule {
   void take_answer(Rank from, const SyncAnswerRecord& answer) LAPSE_REQUIRES(progress_role);
   // Whether all refreshes of the rank that the sync waits for have arrived.
   bool has_refreshed(const Peer& peer) const LAPSE_REQUIRES(progress_role);
-  bool all_refreshed() const LAPSE_REQUIRES(progress_role);
   bool all_merged() const LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -20,8 +20,7 @@ KeyFailure read_failure(std::string_view table, Key key, const FrameHeader& head
 
 KeyFailure read_key_failure(std::string_view table, const FrameHeader& header, const std::byte* record) {
   if (header.record_bytes < sizeof(KeyFailureRecord)) throw ProtocolError("a failure has no key");
-  KeyFailureRecord head;
-  std::memcpy(&head, record, sizeof head);
+  const auto head = read_record<KeyFailureRecord>(record);
   return read_failure(table, Key(head.key), header, record, sizeof head);
 }
 

@@ -30,8 +30,7 @@ void append_failure(Outbox& outbox, Rank to, FrameHeader header, const Head& hea
   header.record_bytes = static_cast<std::uint32_t>(bytes);
   std::byte* record = outbox.append(to, header);
   std::memset(record, 0, bytes);
-  std::memcpy(record, &head, sizeof head);
-  std::memcpy(record + sizeof head, failure.text.data(), failure.text.size());
+  std::memcpy(write_record(record, head), failure.text.data(), failure.text.size());
 }
 
 // Throws ProtocolError if the records have no message after their head of `head_bytes`.

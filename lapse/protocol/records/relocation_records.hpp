@@ -32,16 +32,15 @@ static_assert(sizeof(TransferRecord) == 16);
 
 // `domain`: as the frame's kind requires (see FrameHeader).
 inline FrameHeader relocation_header(FrameKind kind, const TableShard& table, Domain domain) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.table = table.id().value();
+  FrameHeader header = FrameHeader::of(kind, table.id().value());
   header.domain = domain.value();
   return header;
 }
-// TRANSFER names no domain.
-inline FrameHeader transfer_header(const TableShard& table, std::size_t moved_bytes) {
-  FrameHeader header = relocation_header(FrameKind::transfer, table, Domain(0));
-  header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + moved_bytes);
+// TRANSFER names no domain. `bytes`: after the record.
+inline FrameHeader transfer_header(const TableShard& table, std::size_t bytes,
+                                   FrameKind kind = FrameKind::transfer) {
+  FrameHeader header = relocation_header(kind, table, Domain(0));
+  header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + bytes);
   return header;
 }
 

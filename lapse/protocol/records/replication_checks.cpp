@@ -1,12 +1,14 @@
 #include "lapse/protocol/records/replication_checks.hpp"
 
-#include <cstring>
-
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/records/replication_records.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
 
 namespace lapse {
+
+namespace {
+constexpr const char* kWrongLength = "a message about replicas has a wrong length";
+}  // namespace
 
 void check_copy_frame(const TableShard& table, const FrameHeader& header) {
   const auto kind = static_cast<FrameKind>(header.kind);
@@ -21,19 +23,16 @@ void check_copy_frame(const TableShard& table, const FrameHeader& header) {
   const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
                      kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
   if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))
-    throw ProtocolError("a message about replicas has a wrong length");
+    throw ProtocolError(kWrongLength);
 }
 
 void check_record_bytes(const FrameHeader& header, std::size_t bytes) {
-  if (header.record_bytes != bytes) throw ProtocolError("a message about replicas has a wrong length");
+  if (header.record_bytes != bytes) throw ProtocolError(kWrongLength);
 }
 
 std::uint64_t read_credit(const FrameHeader& header, const std::byte* records) {
-  CreditRecord record;
-  check_record_bytes(header, sizeof record);
   if (header.count == 0) throw ProtocolError("a message without a credit");
-  std::memcpy(&record, records + (header.count - 1) * sizeof record, sizeof record);
-  return record.bytes;
+  return record_of<CreditRecord>(header, records, header.count - 1, kWrongLength).bytes;
 }
 
 KeyQueue::CopyMessage read_copy_message(TableShard& table, Key key, const FrameHeader& header,
@@ -41,8 +40,7 @@ KeyQueue::CopyMessage read_copy_message(TableShard& table, Key key, const FrameH
   const auto kind = static_cast<FrameKind>(header.kind);
   KeyQueue::CopyMessage message{.kind = kind, .from = Domain(header.domain)};
   if (kind == FrameKind::on) return message;
-  DeltaRecord head;
-  std::memcpy(&head, record, sizeof head);
+  const auto head = read_record<DeltaRecord>(record);
   message.bit = (head.flags & DeltaRecord::kBit) != 0;
   message.awaited = (head.flags & DeltaRecord::kAwaited) != 0;
   const bool is_empty = kind == FrameKind::off && header.record_bytes == sizeof head;

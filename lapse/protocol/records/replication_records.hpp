@@ -56,10 +56,8 @@ static_assert(sizeof(CreditRecord) == 8);
 // `domain`: the domain that sends the frame; for on, delta and off: the one that sent it first.
 inline FrameHeader copy_header(FrameKind kind, const TableShard& table, Domain domain, std::size_t bytes,
                                bool by_home = false) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
+  FrameHeader header = FrameHeader::of(kind, table.id().value());
   header.flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
-  header.table = table.id().value();
   header.record_bytes = static_cast<std::uint32_t>(bytes);
   header.domain = domain.value();
   return header;

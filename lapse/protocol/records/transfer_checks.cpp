@@ -1,6 +1,5 @@
 #include "lapse/protocol/records/transfer_checks.hpp"
 
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -57,10 +56,9 @@ void check_members(const TableShard& table, const FrameHeader& header, const Tra
   }
   const std::size_t members = std::size_t{record.members} * sizeof(MemberRecord);
   check_transfer(header, padded_bytes(moved) + members);
+  const std::byte* const first = bytes + sizeof record + padded_bytes(moved);
   const auto domain_of = [&](std::uint32_t number) {
-    MemberRecord member;
-    std::memcpy(&member, bytes + sizeof record + padded_bytes(moved) + number * sizeof member, sizeof member);
-    return member.domain;
+    return read_record<MemberRecord>(first + number * sizeof(MemberRecord)).domain;
   };
   for (std::uint32_t i = 0; i < record.members; ++i) {
     const std::int32_t domain = domain_of(i);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -12,19 +11,9 @@ namespace lapse {
 
 namespace {
 
-FrameHeader inquiry_header(FrameKind kind, std::uint64_t question) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.operation = question;
-  return header;
-}
-
 template <class Record>
-Record inquiry_record(const FrameHeader& header, const std::byte* records, std::uint32_t index) {
-  if (header.record_bytes != sizeof(Record)) throw ProtocolError("an inquiry has a wrong length");
-  Record record;
-  std::memcpy(&record, records + index * sizeof record, sizeof record);
-  return record;
+Record inquiry_record(const FrameHeader& header, const std::byte* records, std::uint32_t at) {
+  return record_of<Record>(header, records, at, "an inquiry has a wrong length");
 }
 
 Role checked_role(std::uint32_t number) {
@@ -149,16 +138,15 @@ void StallInquiry::ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bo
     take_key_answer(asked, rank, answer_about_key(registry_.table(key.table->id().value()), inquiry));
     return;
   }
-  FrameHeader header = inquiry_header(FrameKind::key_inquiry, asked.number);
-  header.table = key.table->id().value();
-  outbox_.append_record(rank, header, inquiry);
+  outbox_.append_record(rank, FrameHeader::of(FrameKind::key_inquiry, key.table->id().value(), asked.number),
+                        inquiry);
   ++asked.unanswered[rank.index()];
   ++asked.all_unanswered;
 }
 
 void StallInquiry::ask_about_workers(Asked& asked, const WorkerInquiryRecord& inquiry) {
   if (std::exchange(asked.asked_every_rank, true)) return;
-  const FrameHeader header = inquiry_header(FrameKind::worker_inquiry, asked.number);
+  const FrameHeader header = FrameHeader::of(FrameKind::worker_inquiry, 0, asked.number);
   for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
     if (rank == registry_.self().value()) continue;
     outbox_.append_record(Rank(rank), header, inquiry);
@@ -234,16 +222,14 @@ void StallInquiry::take_worker_answer(Asked& asked, Rank from, const WorkerInqui
       {.rank = from, .record = record, .table = has_table ? &registry_.table(record.table) : nullptr});
 }
 
-StallInquiry::Asked* StallInquiry::find(std::uint64_t number) {
-  const auto found = std::ranges::find(asked_, number, &Asked::number);
-  return found == asked_.end() ? nullptr : &*found;
-}
-
-void StallInquiry::count_answer(Asked& asked, Rank from) {
-  if (asked.unanswered[from.index()] == 0)
+StallInquiry::Asked* StallInquiry::count_answer(std::uint64_t question, Rank from) {
+  const auto asked = std::ranges::find(asked_, question, &Asked::number);
+  if (asked == asked_.end()) return nullptr;
+  if (asked->unanswered[from.index()] == 0)
     throw ProtocolError("an answer to an inquiry comes from a rank that was not asked");
-  --asked.unanswered[from.index()];
-  --asked.all_unanswered;
+  --asked->unanswered[from.index()];
+  --asked->all_unanswered;
+  return &*asked;
 }
 
 void StallInquiry::finish_some(Clock::time_point now) {
@@ -273,30 +259,24 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
         const auto record = inquiry_record<KeyInquiryRecord>(header, records, i);
         TableShard& table = registry_.table(header.table);
         Registry::served_key(table, record.key);
-        outbox_.append_record(from, inquiry_header(FrameKind::key_inquiry_answer, header.operation),
+        outbox_.append_record(from, FrameHeader::of(FrameKind::key_inquiry_answer, 0, header.operation),
                               answer_about_key(table, record));
         break;
       }
       case FrameKind::worker_inquiry: {
         const auto record = inquiry_record<WorkerInquiryRecord>(header, records, i);
-        outbox_.append_record(from, inquiry_header(FrameKind::worker_inquiry_answer, header.operation),
+        outbox_.append_record(from, FrameHeader::of(FrameKind::worker_inquiry_answer, 0, header.operation),
                               answer_about_workers(record));
         break;
       }
       case FrameKind::key_inquiry_answer: {
         const auto answer = inquiry_record<KeyInquiryAnswer>(header, records, i);
-        Asked* asked = find(header.operation);
-        if (asked == nullptr) break;
-        count_answer(*asked, from);
-        take_key_answer(*asked, from, answer);
+        if (Asked* asked = count_answer(header.operation, from)) take_key_answer(*asked, from, answer);
         break;
       }
       default: {
         const auto answer = inquiry_record<WorkerInquiryAnswer>(header, records, i);
-        Asked* asked = find(header.operation);
-        if (asked == nullptr) break;
-        count_answer(*asked, from);
-        take_worker_answer(*asked, from, answer);
+        if (Asked* asked = count_answer(header.operation, from)) take_worker_answer(*asked, from, answer);
         break;
       }
     }

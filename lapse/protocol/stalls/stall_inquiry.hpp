@@ -145,9 +145,8 @@ class StallInquiry final : public ProtocolModule {
   WorkerInquiryAnswer answer_about_workers(const WorkerInquiryRecord& inquiry) const
       LAPSE_REQUIRES(progress_role);
 
-  // Null if the question has ended.
-  Asked* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
-  void count_answer(Asked& asked, Rank from) LAPSE_REQUIRES(progress_role);
+  // Counts an answer to the question. Returns null if it has ended.
+  Asked* count_answer(std::uint64_t question, Rank from) LAPSE_REQUIRES(progress_role);
   // Ends the questions that are answered or whose time is over.
   void finish_some(Clock::time_point now) LAPSE_REQUIRES(progress_role);
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "lapse/protocol/host/frames.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
@@ -16,19 +15,15 @@ inline void prefetch_ahead(const TableShard& table, const FrameHeader& header, c
   constexpr std::uint32_t kFarAhead = 20;
   constexpr std::uint32_t kWordsAhead = 12;
   constexpr std::uint32_t kValuesAhead = 4;
-  std::uint64_t key = 0;
-  if (table.store().is_sparse() && at + kFarAhead < header.count) {
-    std::memcpy(&key, record + std::size_t{kFarAhead} * header.record_bytes, sizeof key);
-    table.store().prefetch_far(Key(key));
-  }
-  if (at + kWordsAhead < header.count) {
-    std::memcpy(&key, record + std::size_t{kWordsAhead} * header.record_bytes, sizeof key);
-    if (table.store().has(Key(key))) table.store().prefetch_word(Key(key));
-  }
-  if (at + kValuesAhead < header.count) {
-    std::memcpy(&key, record + std::size_t{kValuesAhead} * header.record_bytes, sizeof key);
-    if (table.store().has(Key(key))) table.store().prefetch_value(Key(key));
-  }
+  const auto key_ahead = [&](std::uint32_t distance) {
+    return Key(read_record<std::uint64_t>(record + std::size_t{distance} * header.record_bytes));
+  };
+  const Store& store = table.store();
+  if (store.is_sparse() && at + kFarAhead < header.count) store.prefetch_far(key_ahead(kFarAhead));
+  if (at + kWordsAhead < header.count && store.has(key_ahead(kWordsAhead)))
+    store.prefetch_word(key_ahead(kWordsAhead));
+  if (at + kValuesAhead < header.count && store.has(key_ahead(kValuesAhead)))
+    store.prefetch_value(key_ahead(kValuesAhead));
 }
 
 }  // namespace lapse

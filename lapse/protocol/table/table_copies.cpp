@@ -79,21 +79,12 @@ std::uint32_t TableCopies::base_units(Key key) const {
 }
 
 std::optional<std::uint32_t> TableCopies::try_open(Replica replica) {
-  if (!try_prepare(replica)) return std::nullopt;
+  const bool has_slot = replica.slot != Replica::kNone;
+  if (!(has_slot ? try_take_base(replica) : try_prepare(replica))) return std::nullopt;
   try {
     return replicas_.open(replica);
   } catch (const std::bad_alloc&) {
-    release_room(replica);
-    return std::nullopt;
-  }
-}
-
-std::optional<std::uint32_t> TableCopies::try_open_in_slot(Replica replica) {
-  if (!try_take_base(replica)) return std::nullopt;
-  try {
-    return replicas_.open(replica);
-  } catch (const std::bad_alloc&) {
-    release_room(replica, false);
+    release_room(replica, !has_slot);
     return std::nullopt;
   }
 }

@@ -72,7 +72,8 @@ class TableCopies {
   // --- memory of replicas: a slot, and a base if changes are merged by differences
 
   // Opens a record and reserves memory for a replica of the key; nullopt if out of memory. If all values have
-  // one length, take_room chooses slot and base later: many announced keys arrive without a replica.
+  // one length, take_room chooses slot and base later: many announced keys arrive without a replica. If the
+  // record names a slot, which already holds a value, only a base is needed.
   std::optional<std::uint32_t> try_open(Replica replica) LAPSE_REQUIRES(progress_role);
   // Gives the replica a slot and a base. Its value has version 0 at first.
   void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
@@ -82,8 +83,6 @@ class TableCopies {
   void keep_slot_only() LAPSE_REQUIRES(progress_role) {
     if (needs_bases_) bases_->withdraw_promise();
   }
-  // Like try_open, for a replica in the slot that the record names, which already holds a value.
-  std::optional<std::uint32_t> try_open_in_slot(Replica replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
 
   // --- keys that this domain wants, but of which it was refused, or has declined, a replica

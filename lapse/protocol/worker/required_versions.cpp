@@ -48,12 +48,6 @@ void RequiredVersions::found(TableId table, Key key, Version version) {
   if (entry != positions_.end() && entries_[entry->second].version <= version) remove(entry->second);
 }
 
-void RequiredVersions::found_absent(TableId table, Key key) {
-  const MutexLock guard(mutex_);
-  const auto entry = positions_.find({table, key});
-  if (entry != positions_.end()) remove(entry->second);
-}
-
 void RequiredVersions::clear() {
   const MutexLock guard(mutex_);
   if (!entries_.empty()) end();

@@ -56,7 +56,7 @@ class RequiredVersions {
   // The worker has found the replica in this version, or the key absent. Requires that it has no unanswered
   // operation on the key.
   void found(TableId table, Key key, Version version);
-  void found_absent(TableId table, Key key);
+  void found_absent(TableId table, Key key) { found(table, key, Version(UINT64_MAX)); }
   // Drops all requirements: the replicas of all keys are as new as anything that the worker has seen.
   void clear();
 

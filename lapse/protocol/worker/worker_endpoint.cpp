@@ -28,8 +28,8 @@ StallQuestion& WorkerEndpoint::stall_question() {
 inline void WorkerEndpoint::make_free(OperationState& operation) {
   progress_role.assert_held();  // The engine does not use finished operations.
   operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (operation.failure) [[unlikely]]
-    keep_failure(operation);
+  if (operation.failure && !failure_) [[unlikely]]
+    failure_ = std::move(operation.failure);
   std::size_t bytes = operation.kept_bytes();
   if (bytes > kKeptBytes - kept_bytes_) [[unlikely]] {
     operation.free_memory();
@@ -39,10 +39,6 @@ inline void WorkerEndpoint::make_free(OperationState& operation) {
   operation.counted_bytes = static_cast<std::uint32_t>(bytes);
   kept_bytes_ += bytes;
   free_.push_back(&operation);
-}
-
-void WorkerEndpoint::keep_failure(OperationState& operation) {
-  if (!failure_) failure_ = std::move(operation.failure);
 }
 
 void WorkerEndpoint::reclaim() {

@@ -233,7 +233,6 @@ class WorkerEndpoint {
   // Like reclaim; throws UsageError if no operation is free afterwards.
   void reclaim_one();
   void make_free(OperationState& operation);
-  void keep_failure(OperationState& operation);
   // Reclaims operations or allocates a further chunk. Throws what require_operation throws.
   void add_operations();
 };

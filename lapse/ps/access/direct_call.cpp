@@ -9,29 +9,24 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kPieceKeys = 256;
-constexpr std::size_t kPieceBytes = 4000;  // a packet of this size leaves before the next piece
 }  // namespace
 
 void DirectCall::handle_submission(Submission&) {
   OperationState& operation = builder_.state();
-  if (!begun_) WorkerEndpoint::begin_build(operation);
-  begun_ = true;
   local_.wait_for_latches(false);
   for (;;) {
-    const std::size_t items = operation.items.size();
     const Key first = local_.next_key();
     try {
-      access_.begin_piece(operation, items, std::min(kPieceKeys, local_.remaining()));
+      access_.begin_piece(operation, std::min(kPieceKeys, local_.remaining()));
       make_piece(operation);
     } catch (const std::bad_alloc&) {
       operation.fail_without_memory(first, rank_);
-      access_.refuse_piece(operation, items);
+      access_.refuse_piece(operation);
       break;
     }
     if (!access_.end_piece(operation)) break;
     if (local_.at_end()) break;
     if (local_.meets_latch() && leave(operation)) return;
-    access_.send_early(kPieceBytes);
   }
   is_complete_ = true;
   operation.worker->all_built(operation);

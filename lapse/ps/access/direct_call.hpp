@@ -41,7 +41,6 @@ class DirectCall final : public Submission, private SubmissionHandler {
   OperationBuilder& builder_;
   Access& access_;
   const Rank rank_;
-  bool begun_ = false;
   bool is_complete_ = false;
 };
 

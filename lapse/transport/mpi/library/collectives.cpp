@@ -96,4 +96,14 @@ std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm co
   return result;
 }
 
+std::string first_message_polled(MpiLock& lock, MPI_Comm communicator, std::string_view mine) {
+  const auto all = all_gather_polled(lock, communicator, std::as_bytes(std::span(mine)));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) continue;
+    const auto* const text = reinterpret_cast<const char*>(all[rank].data());
+    return fmt::format("rank {}: {}", rank, std::string_view(text, all[rank].size()));
+  }
+  return {};
+}
+
 }  // namespace lapse

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lapse/transport/mpi/library/lock.hpp"
@@ -30,6 +32,11 @@ void barrier_polled(MpiLock& lock, MPI_Comm communicator, const WhileWaiting& wh
 std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,
                                                       std::span<const std::byte> mine,
                                                       const WhileWaiting& while_waiting = {})
+    LAPSE_EXCLUDES(mpi_role);
+
+// Collective over `communicator`. Returns the message of the lowest rank that has one, after that rank's
+// number; empty if none has. The same on every rank.
+std::string first_message_polled(MpiLock& lock, MPI_Comm communicator, std::string_view mine)
     LAPSE_EXCLUDES(mpi_role);
 
 }  // namespace lapse

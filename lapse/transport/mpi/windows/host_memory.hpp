@@ -28,7 +28,6 @@ class MpiHostMemory {
   // Null if there is none.
   HostDoorbells* bells() { return bells_ ? &*bells_ : nullptr; }
   HostRings* rings() { return rings_ ? &*rings_ : nullptr; }
-  const HostRings* rings() const { return rings_ ? &*rings_ : nullptr; }
   // Why these ranks cannot share memory; empty if they can.
   const std::string& problem() const { return problem_; }
 

@@ -41,13 +41,8 @@ void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& win
 
 // Collective. Throws MpiError on every rank if one has a problem.
 void agree(const MpiCommunicator& communicator, const std::string& problem) {
-  const auto all =
-      all_gather_polled(communicator.lock(), communicator.get(), std::as_bytes(std::span(problem)));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].empty()) continue;
-    const std::string text(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
-    throw MpiError(fmt::format("on rank {}: {}", rank, text));
-  }
+  const std::string first = first_message_polled(communicator.lock(), communicator.get(), problem);
+  if (!first.empty()) throw MpiError("on " + first);
 }
 
 // Reads the first eight bytes of `from`; returns what went wrong, empty if nothing.

@@ -52,16 +52,8 @@ class Start {
  private:
   bool automatic() const { return settings_.rma == RmaChoice::automatic; }
 
-  // The lowest rank's message, with that rank's number, if any rank has one; the same on every rank.
   std::string agree(std::string_view mine) const {
-    const auto all =
-        all_gather_polled(communicator_.lock(), communicator_.get(), std::as_bytes(std::span(mine)));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      if (all[rank].empty()) continue;
-      return fmt::format("rank {}: {}", rank,
-                         std::string_view(reinterpret_cast<const char*>(all[rank].data()), all[rank].size()));
-    }
-    return {};
+    return first_message_polled(communicator_.lock(), communicator_.get(), mine);
   }
 
   // Why no window is tried; empty if one is. The same on every rank.

@@ -50,40 +50,26 @@ std::size_t MpiSharedWindows::free_bytes() {
   return static_cast<std::size_t>(system.f_bavail) * static_cast<std::size_t>(system.f_frsize);
 }
 
-MpiSharedWindows::Room MpiSharedWindows::agree_on_room(std::size_t bytes) const {
-  std::uint64_t least[2] = {};
-  const std::uint64_t mine[2] = {free_bytes(), has_addresses(bytes) ? 1U : 0U};
+std::uint64_t MpiSharedWindows::least_of(std::uint64_t mine) const {
+  std::uint64_t least = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiGuard guard(*lock_);
-    check_mpi(MPI_Iallreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
   }
   wait_polled(*lock_, request, "MPI_Iallreduce");
-  return {least[0], least[1] != 0};
-}
-
-bool MpiSharedWindows::all_have(bool mine) const {
-  const std::int32_t own = mine ? 1 : 0;
-  std::int32_t least = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  {
-    const MpiGuard guard(*lock_);
-    check_mpi(MPI_Iallreduce(&own, &least, 1, MPI_INT32_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
-  }
-  wait_polled(*lock_, request, "MPI_Iallreduce");
-  return least != 0;
+  return least;
 }
 
 std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
   const std::size_t page = page_bytes();
   const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
   const std::size_t wanted = whole + kFileOverhead;
-  const Room room = agree_on_room(wanted);
-  if (wanted > room.free_bytes) {
+  if (const std::uint64_t least = least_of(free_bytes()); wanted > least) {
     throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}; {}", wanted,
-                                  directory(), room.free_bytes, kMoreSharedMemory));
+                                  directory(), least, kMoreSharedMemory));
   }
-  if (!room.has_addresses) {
+  if (!all_have(has_addresses(wanted))) {
     throw OutOfMemory(
         fmt::format("{} bytes of shared memory are wanted, for which a rank has no addresses; {}", wanted,
                     kMoreAddresses));

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class MpiSharedWindows {
   // would leave the other ranks waiting indefinitely.) The messages name remedies.
   std::byte* allocate(std::size_t bytes) LAPSE_EXCLUDES(mpi_role);
   // Collective over the group. True if `mine` is true on every rank. Throws MpiError.
-  bool all_have(bool mine) const LAPSE_EXCLUDES(mpi_role);
+  bool all_have(bool mine) const LAPSE_EXCLUDES(mpi_role) { return least_of(mine ? 1 : 0) != 0; }
   // Collective over the group.
   void free() LAPSE_EXCLUDES(mpi_role);
 
@@ -37,11 +38,8 @@ class MpiSharedWindows {
   static std::string directory();
 
  private:
-  struct Room {
-    std::size_t free_bytes;  // the least over the group
-    bool has_addresses;      // on every rank of the group
-  };
-  Room agree_on_room(std::size_t bytes) const LAPSE_EXCLUDES(mpi_role);
+  // Collective over the group. Throws MpiError.
+  std::uint64_t least_of(std::uint64_t mine) const LAPSE_EXCLUDES(mpi_role);
 
   MPI_Comm group_;
   MpiLock* lock_;

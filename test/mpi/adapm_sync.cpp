@@ -7,6 +7,7 @@
 #include <random>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/groups.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/transport/mpi/library/collectives.hpp"
 #include "lapse/transport/mpi/library/lock.hpp"
@@ -27,6 +28,7 @@ using lapse::test::copied_table;
 using lapse::test::copies_by_intents;
 using lapse::test::expect;
 using lapse::test::make_local;
+using lapse::test::options_of;
 using lapse::test::thrown_text;
 
 namespace {
@@ -166,6 +168,37 @@ TEST_CASE("wait_sync of a few workers, in a phase with ranks that have none") {
     });
     manager.close();
   }
+}
+
+TEST_CASE("Behind a sync_barrier of a group every replica shows every update of the group") {
+  Options options = options_of(Technique::full_replication);
+  options.server.domain = {lapse::DomainChoice::Kind::rank, 1};
+  ParameterManager manager(MPI_COMM_WORLD, options);
+  const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+  const std::vector<Key> keys = copied_keys(false, kKeys, manager.ranks());
+  manager.run_workers(1, [&](IntentWorker& worker) { make_local(worker, table, keys); });
+  const std::vector<lapse::GroupPart> parts{
+      {.workers = 2,
+       .work =
+           [&](lapse::Worker& worker) {
+             std::vector<std::int64_t> values(kKeys);
+             for (int step = 1; step <= 20; ++step) {
+               worker.push(table, keys, std::vector<std::int64_t>(kKeys, 1));
+               worker.sync_barrier();
+               for (const Key key : keys)
+                 expect(worker.locality(table, key) == lapse::Locality::local, "a replica");
+               worker.pull(table, keys, values).wait();
+               const auto sum = static_cast<std::int64_t>(worker.count()) * step;
+               expect(values == std::vector<std::int64_t>(kKeys, sum), "what the group has pushed");
+               worker.barrier();
+             }
+           }},
+      {.workers = 1, .work = [](lapse::Worker& worker) { worker.barrier(); }},
+  };
+  const std::vector<lapse::GroupEnd> ends = manager.server().run_groups(parts);
+  CHECK_FALSE(ends[0].failure);
+  CHECK_FALSE(ends[1].failure);
+  manager.close();
 }
 
 TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others") {

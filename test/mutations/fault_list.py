@@ -8,6 +8,7 @@ A file *.faults describes faults one after the other; an empty line ends each, '
     found = how this fault came into the list
     after = code          (optional: the place is the first one after this code, which occurs once)
     steps = 20000         (optional: of each simulation)
+    ranks = 3             (optional: of each program with MPI; 3 unless given)
     test = test_protocol: name of a test case that must fail with it   (one or more)
     - code that is replaced, lines of code without their indentation
     + code that takes its place; without such lines the code is removed
@@ -19,7 +20,7 @@ import hashlib
 import pathlib
 import re
 
-FIELDS = ("file", "rule", "found", "after", "steps")
+FIELDS = ("file", "rule", "found", "after", "steps", "ranks")
 
 
 class FaultError(Exception):
@@ -35,6 +36,7 @@ class Fault:
     found: str = ""
     after: str = ""
     steps: str = ""
+    ranks: str = ""
     tests: list = dataclasses.field(default_factory=list)  # (program, test case)
     old: list = dataclasses.field(default_factory=list)
     new: list = dataclasses.field(default_factory=list)
@@ -43,7 +45,7 @@ class Fault:
         return sorted({program for program, _ in self.tests})
 
     def digest(self):
-        text = repr((self.file, self.after, self.steps, self.tests, self.old, self.new))
+        text = repr((self.file, self.after, self.steps, *([self.ranks] if self.ranks else []), self.tests, self.old, self.new))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -26,6 +26,8 @@ COPY = BASE / "source"
 BUILD = COPY / "build" / "ci"
 RESULTS = ROOT / "test" / "mutations" / "measured.json"  # the result of the last run of each fault
 TEST_SECONDS = 90  # a test that has not ended by then hangs, and so has detected the fault
+RANKS = "3"  # of a program with MPI, unless the fault says another number
+HUNG = (124, 137)  # exit statuses of timeout
 
 
 def run(command, **options):
@@ -69,10 +71,19 @@ def build(programs, jobs):
     return "" if done.returncode == 0 else done.stdout
 
 
-def binary(program):
-    for folder in ("unit", "simulation"):
-        if (BUILD / "test" / folder / program).is_file():
-            return BUILD / "test" / folder / program
+def launcher():
+    """The command that starts a program with MPI; the number of ranks follows it."""
+    for line in (BUILD / "CMakeCache.txt").read_text().splitlines():
+        if line.startswith("LAPSE_LAUNCHER:"):
+            return line.partition("=")[2].split(";")
+    return sys.exit(f"{BUILD} has no launcher of programs with MPI")
+
+
+def command_of(program, ranks):
+    for folder in ("unit", "simulation", "mpi"):
+        path = BUILD / "test" / folder / program
+        if path.is_file():
+            return [*launcher(), ranks or RANKS, path] if folder == "mpi" else [path]
     return sys.exit(f"there is no test program {program} in {BUILD}/test")
 
 
@@ -81,7 +92,7 @@ def escaped(case):
     return "".join("\\" + letter if letter in ",[]\\\"*" else letter for letter in case)
 
 
-def run_test(test, steps):
+def run_test(test, steps, ranks):
     """'passes', 'fails' or 'hangs', and the output."""
     program, case = test
     environment = dict(os.environ)
@@ -89,10 +100,13 @@ def run_test(test, steps):
         environment.pop(variable, None)
     if steps:
         environment["SIMULATION_STEPS"] = steps
-    try:
-        done = run([binary(program), escaped(case)], env=environment, timeout=TEST_SECONDS, cwd=BUILD)
-    except subprocess.TimeoutExpired:
-        return "hangs", ""
+    if os.getuid() == 0:
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # A launcher that is asked to end ends its ranks.
+    done = run(["timeout", "--kill-after=10", TEST_SECONDS, *command_of(program, ranks), escaped(case)],
+               env=environment, cwd=BUILD)
+    if done.returncode in HUNG:
+        return "hangs", done.stdout
     if "No tests ran" in done.stdout or "No test cases matched" in done.stdout:
         sys.exit(f"{program} has no test case '{case}'")
     return ("passes" if done.returncode == 0 else "fails"), done.stdout
@@ -103,8 +117,8 @@ def try_without_faults(faults, jobs):
     print(f"without any fault: building {', '.join(programs)}", flush=True)
     if problem := build(programs, jobs):
         sys.exit(f"{problem}\nthe sources do not compile")
-    for test, steps in sorted({(test, fault.steps) for fault in faults for test in fault.tests}):
-        outcome, output = run_test(test, steps)
+    for test, steps, ranks in sorted({(test, fault.steps, fault.ranks) for fault in faults for test in fault.tests}):
+        outcome, output = run_test(test, steps, ranks)
         if outcome != "passes":
             sys.exit(f"{output}\nwithout any fault, '{test[1]}' of {test[0]} {outcome}")
 
@@ -122,7 +136,7 @@ def try_fault(fault, jobs, verbose):
             result["problem"] = "does not compile"
         else:
             for test in fault.tests:
-                outcome, output = run_test(test, fault.steps)
+                outcome, output = run_test(test, fault.steps, fault.ranks)
                 if verbose:
                     print(output[-3000:])
                 result["tests"][test[1]] = outcome

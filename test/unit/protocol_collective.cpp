@@ -232,6 +232,24 @@ TEST_CASE("Every participant gets the result of every round; ranks without part 
   }
 }
 
+TEST_CASE("Ranks that took no part in earlier rounds take part when the sequence is started anew") {
+  Collectives all(3, {Rank(0), Rank(1)});
+  lapse::RandomEngine random(2);
+  std::vector<lapse::Contribution> contributions(3);
+  const auto contribute = [&](std::size_t rank) {
+    contributions[rank].bytes = bytes_of(1);
+    all.calls[rank]->handle_submission(contributions[rank]);
+    all.outboxes[rank]->flush();
+    all.deliver(random);
+  };
+  for (const std::size_t rank : {0U, 1U}) contribute(rank);
+  const std::vector<Rank> participants{Rank(0), Rank(1), Rank(2)};
+  for (const Rank rank : participants) all.calls[rank.index()]->start(participants, rank, &add);
+  for (const std::size_t rank : {0U, 1U, 2U}) contribute(rank);
+  CHECK(all.completed == std::vector<int>{2, 2, 1});
+  for (const auto& call : all.calls) CHECK(value_of(call->result()) == 3);
+}
+
 TEST_CASE("Contributions where no part is taken, or from a rank that takes none, are refused") {
   Collectives all(3, {Rank(0), Rank(1)});
   lapse::Contribution contribution;

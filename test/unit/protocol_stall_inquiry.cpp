@@ -64,6 +64,7 @@ class InquiringRanks {
   StallQuestion& ask(std::size_t number, std::optional<std::uint32_t> collective_calls = std::nullopt) {
     StallQuestion& question = worker(number).stall_question();
     question.collective_calls = collective_calls;
+    question.group = worker(number).seat().group;
     question.finished = false;
     rank(number).stall_inquiry().handle_submission(question);
     rank(number).end_turn();
@@ -248,6 +249,26 @@ TEST_CASE("An inquiry finds the workers that have not arrived to a collective ca
   CHECK(question.absent[1].worker == 3);
   CHECK(question.absent[1].activity == WorkerActivity::operations);
   CHECK(question.further_absent == 0);
+}
+
+TEST_CASE("An inquiry about a collective call of a group finds the workers of that group alone") {
+  InquiringRanks ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    for (std::size_t index = 0; index < 2; ++index)
+      ranks.worker(rank, index).take_seat({.group = 1 + index, .number = rank});
+  }
+  ranks.worker(0).count_collective_call();
+  const StallQuestion& question = ranks.ask(0, 1);
+  for (std::int32_t other = 1; other < 3; ++other) {
+    ranks.deliver(0, other);
+    ranks.deliver(other, 0);
+  }
+  CHECK(question.finished);
+  REQUIRE(question.absent.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(question.absent[i].rank.index() == i + 1);
+    CHECK(question.absent[i].worker == i + 1);
+  }
 }
 
 TEST_CASE("Inquiries that are damaged are refused") {

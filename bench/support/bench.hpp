@@ -62,8 +62,8 @@ class Bench {
   // Collective if the functions are; only rank 0's measurements count.
   void measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
                std::string_view baseline_name, const std::function<double()>& baseline);
-  // The same for asynchronous calls. Also runs waiting(), the calls of value() of which each is waited for, in
-  // turn with both, and adds a case "NAME / waiting" with it as the baseline.
+  // The same for asynchronous calls. In turn with both, runs waiting(), which waits for each of these calls,
+  // and adds a case "NAME / waiting" with it as the baseline.
   void measure_with_waiting(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
                             std::string_view baseline_name, const std::function<double()>& baseline,
                             const std::function<double()>& waiting);

@@ -43,11 +43,10 @@ int passes_in(std::size_t floats, double seconds) {
 
 }  // namespace
 
-BatchComputation::BatchComputation(MPI_Comm communicator, std::size_t floats, double seconds)
-    : floats_(floats), passes_(0) {
+void BatchComputation::calibrate(MPI_Comm communicator, double seconds) {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  if (rank == 0) passes_ = passes_in(floats, seconds);
+  if (rank == 0) passes_ = passes_in(floats_, seconds);
   MPI_Bcast(&passes_, 1, MPI_INT, 0, communicator);
 }
 

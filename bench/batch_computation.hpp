@@ -12,9 +12,12 @@ namespace lapse::bench {
 // a program can compare its sums with the number of its batches.
 class BatchComputation {
  public:
-  // Collective. Rank 0 measures how long a pass over `floats` values takes, and chooses the number of passes,
-  // equal on every rank, that take `seconds`.
-  BatchComputation(MPI_Comm communicator, std::size_t floats, double seconds);
+  // For batches of `floats` values.
+  explicit BatchComputation(std::size_t floats) : floats_(floats) {}
+
+  // Collective. Rank 0 measures how long a pass takes, and chooses the number of passes, equal on every rank,
+  // that take `seconds`. Called before the other functions.
+  void calibrate(MPI_Comm communicator, double seconds);
 
   void compute(std::span<const float> values, std::span<float> updates) const;
 
@@ -24,7 +27,7 @@ class BatchComputation {
 
  private:
   std::size_t floats_;
-  int passes_;
+  int passes_ = 0;
 };
 
 }  // namespace lapse::bench

@@ -106,7 +106,7 @@ class Pipelines {
         batches_(bench.size(kBatches, 2 * turns_ * std::ranges::max(kAhead))),
         moving_keys_(shuffled_keys(0, batches_ / turns_ * kBatch, 0)),
         remote_keys_(random_keys(kRemoteKeys, kRemoteKeys, batches_ * kBatch, 0)),
-        computation_(bench.plain(), kBatch * kLength, kComputation),
+        computation_(kBatch * kLength),
         server_(MPI_COMM_WORLD, options),
         remote_(server_.create_table<float>(
             {.name = "remote", .keys = 2 * kRemoteKeys, .length = kLength, .home = HomeMapKind::range})),
@@ -150,6 +150,7 @@ class Pipelines {
   // Collective. The functions return the seconds of a run.
   void measure(const std::string& name, const std::function<double()>& value,
                const std::function<double()>& baseline) {
+    computation_.calibrate(bench_.plain(), kComputation);
     Timings timings;
     for (std::size_t run = 0; run <= bench_.runs(kRuns); ++run) {
       const double alone = computation_.time_alone(bench_.plain(), batches_);

@@ -1,7 +1,7 @@
 #include "bench/plain_pipeline.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <numeric>
 
 #include "bench/message_rings.hpp"
@@ -13,10 +13,34 @@ namespace lapse::bench {
 
 namespace {
 
-constexpr int kKeysTag = 0;
+constexpr int kRequestTag = 0;
 constexpr int kRowsTag = 1;
-constexpr int kUpdatesTag = 2;
-constexpr int kDoneTag = 3;
+constexpr int kDoneTag = 2;
+
+// The messages of rank 0. Message n has the keys of batch n, then the updates of batch n - ahead - 1, the
+// last one that was computed. The first `ahead` + 1 messages have no updates and the last `ahead` + 1 no
+// keys: there the bytes of the buffer are sent as they are.
+struct Requests {
+  explicit Requests(const PipelineWork& pipeline)
+      : work(pipeline),
+        batches(work.keys.size() / work.batch),
+        messages(batches + work.ahead + 1),
+        bytes(work.batch * (kKeyBytes + kValueBytes)) {}
+
+  bool has_keys(std::size_t message) const { return message < batches; }
+  bool has_updates(std::size_t message) const { return message > work.ahead; }
+  std::span<Key> keys(std::span<std::byte> message) const {
+    return {reinterpret_cast<Key*>(message.data()), work.batch};
+  }
+  std::span<float> updates(std::span<std::byte> message) const {
+    return {reinterpret_cast<float*>(message.data() + work.batch * kKeyBytes), work.batch * kLength};
+  }
+
+  const PipelineWork& work;
+  std::size_t batches;
+  std::size_t messages;
+  std::size_t bytes;
+};
 
 }  // namespace
 
@@ -35,19 +59,23 @@ double PlainPipeline::run(const PipelineWork& work) {
 
 double PlainPipeline::compute_all(const PipelineWork& work) {
   constexpr int kOther = 1;
+  const Requests layout(work);
   const std::size_t in_flight = work.ahead + 1;
-  const std::size_t floats = work.batch * kLength;
-  KeySender keys({communicator_, kOther, kKeysTag}, work.keys, work.batch, in_flight);
-  ReceiveRing<float> rows({communicator_, kOther, kRowsTag}, in_flight, floats, keys.batches());
-  SendRing<float> updates({communicator_, kOther, kUpdatesTag}, in_flight, floats);
+  SendRing<std::byte> requests({communicator_, kOther, kRequestTag}, in_flight, layout.bytes);
+  ReceiveRing<float> rows({communicator_, kOther, kRowsTag}, in_flight, work.batch * kLength, layout.batches);
   MPI_Barrier(communicator_);
   const Clock::time_point begin = Clock::now();
-  for (std::size_t batch = 0; batch < work.ahead; ++batch) keys.send(batch);
-  for (std::size_t batch = 0; batch < keys.batches(); ++batch) {
-    keys.send(batch + work.ahead);
-    computation_.compute(rows.wait(batch), updates.buffer(batch));
-    rows.release(batch);
-    updates.send(batch);
+  for (std::size_t number = 0; number < layout.messages; ++number) {
+    const std::span<std::byte> message = requests.buffer(number);
+    if (layout.has_updates(number)) {
+      const std::size_t batch = number - in_flight;
+      computation_.compute(rows.wait(batch), layout.updates(message));
+      rows.release(batch);
+    }
+    if (layout.has_keys(number)) {
+      std::ranges::copy(work.keys.subspan(number * work.batch, work.batch), layout.keys(message).begin());
+    }
+    requests.send(number);
   }
   MPI_Recv(nullptr, 0, MPI_BYTE, kOther, kDoneTag, communicator_, MPI_STATUS_IGNORE);
   return seconds_between(begin, Clock::now());
@@ -55,32 +83,26 @@ double PlainPipeline::compute_all(const PipelineWork& work) {
 
 void PlainPipeline::serve_all(const PipelineWork& work) {
   constexpr int kOther = 0;
-  const std::size_t batches = work.keys.size() / work.batch;
-  // More than rank 0 has in flight, so that receives are posted in time even if updates are late.
-  const std::size_t slots = work.ahead + 3;
-  const std::size_t floats = work.batch * kLength;
-  ReceiveRing<Key> keys({communicator_, kOther, kKeysTag}, slots, work.batch, batches);
-  ReceiveRing<float> updates({communicator_, kOther, kUpdatesTag}, slots, floats, batches);
-  SendRing<float> rows({communicator_, kOther, kRowsTag}, work.ahead + 1, floats);
+  const Requests layout(work);
+  const std::size_t in_flight = work.ahead + 1;
+  ReceiveRing<std::byte> requests({communicator_, kOther, kRequestTag}, in_flight, layout.bytes,
+                                  layout.messages);
+  SendRing<float> rows({communicator_, kOther, kRowsTag}, in_flight, work.batch * kLength);
+  std::vector<Key> asked(in_flight * work.batch);  // until the updates of these keys arrive
   const auto position = [&](Key key) { return row_of(key); };
   MPI_Barrier(communicator_);
-  std::size_t answered = 0;
-  std::size_t added = 0;
-  while (added < batches) {
-    // The keys of a batch stay in their buffer until its updates have been added.
-    const bool receives_keys = answered < batches && answered - added < slots;
-    std::array<MPI_Request, 2> next{receives_keys ? keys.request(answered) : MPI_REQUEST_NULL,
-                                    updates.request(added)};
-    int arrived = 0;
-    MPI_Waitany(static_cast<int>(next.size()), next.data(), &arrived, MPI_STATUS_IGNORE);
-    if (arrived == 0) {
-      gather_rows<kLength>(rows_.data(), keys.buffer(answered), position, rows.buffer(answered).data());
-      rows.send(answered++);
-    } else {
-      add_to_rows<kLength>(rows_.data(), keys.buffer(added), position, updates.buffer(added).data());
-      keys.release(added);
-      updates.release(added++);
+  for (std::size_t number = 0; number < layout.messages; ++number) {
+    const std::span<std::byte> message = requests.wait(number);
+    const std::span<Key> keys = std::span(asked).subspan(number % in_flight * work.batch, work.batch);
+    if (layout.has_updates(number)) {
+      add_to_rows<kLength>(rows_.data(), keys, position, layout.updates(message).data());
     }
+    if (layout.has_keys(number)) {
+      std::ranges::copy(layout.keys(message), keys.begin());
+      gather_rows<kLength>(rows_.data(), keys, position, rows.buffer(number).data());
+      rows.send(number);
+    }
+    requests.release(number);
   }
   MPI_Send(nullptr, 0, MPI_BYTE, kOther, kDoneTag, communicator_);
 }

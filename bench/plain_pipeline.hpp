@@ -20,11 +20,11 @@ struct PipelineWork {
   std::size_t ahead;  // batches in flight while one is computed
 };
 
-// Rank 1 keeps rows of kLength floats in an array. Rank 0 computes: it sends the keys of the batch that is
-// `ahead` of the current one, waits for the rows of the current one, computes their updates and sends these.
-// Rank 1 answers keys with their rows, and adds updates to the rows of the keys that it received before; at
-// the end it sends an empty message. No other message is acknowledged. Receives are posted in advance, and
-// requests are persistent.
+// Rank 1 keeps rows of kLength floats in an array. Rank 0 computes: it waits for the rows of a batch,
+// computes their updates, and sends these in one message with the keys of the batch that is `ahead` + 1
+// batches later. Rank 1 adds the updates to the rows of the keys that it received before, and sends the rows
+// of the new keys; at the end it sends an empty message. No other message is acknowledged. Receives are
+// posted in advance, and requests are persistent.
 //
 // One object on each of two ranks.
 class PlainPipeline {

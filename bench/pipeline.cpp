@@ -22,7 +22,8 @@
 // change roles; the time between turns is not counted. Ranks share no memory.
 //
 // The programs by hand keep as many batches in flight, with receives that are posted in advance, persistent
-// requests, the updates of a batch and the keys of a later one in one message, and no answer to an update. Every run's updates are compared with the number of its batches.
+// requests, the updates of a batch and the keys of a later one in one message, and no answer to an update.
+// The updates of all runs are compared with the number of batches.
 #include "bench/pipeline_cases.hpp"
 #include "bench/support/bench.hpp"
 

@@ -22,6 +22,7 @@
 //   remote push batch N               2    rate     the same: keys and rows there, added, empty message back
 //   remote pull batch 100 async       2    rate     MPI messages of the same payload, 10 in flight at once
 //   remote push batch 100 async       2    rate     the same
+//   NAME async / waiting              2    rate     the same calls as in NAME async, each waited for
 //   remote pull SIZE, push SIZE       2    latency  rows sent by hand, each a message from and to its place
 //   all ranks pull batch 4000       2 to 4 rate     exchange by hand: MPI_Alltoallv of keys, then of rows
 //   all ranks push batch 4000       2 to 4 rate     the same; rows are added on arrival
@@ -50,9 +51,12 @@
 // tcp: run if the two ranks are on different hosts, instead of the other cases.
 //   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
 //   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
+//   tcp push batch 100                         2,000 calls; the same
 //   tcp pull SIZE, tcp push SIZE               as remote pull SIZE
-//   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
-// Eight at once: each call is waited for before the eighth call after it.
+//   tcp pull batch 100 async                   5,000 calls, ten at once; the rate; as many MPI messages
+//   tcp push batch 100 async                   the same
+//   NAME async / waiting                       the same calls as in NAME async, each waited for
+// Ten at once: each call is waited for before the tenth call after it.
 #include "bench/all_ranks_access.hpp"
 #include "bench/large_access.hpp"
 #include "bench/local_access.hpp"

@@ -31,6 +31,9 @@ struct RemoteCase {
   std::size_t accesses;       // keys in a run
   bool computing = false;     // the other rank does not wait in the server
   std::size_t in_flight = 1;  // calls; 1: each is waited for
+
+  // Whether the baseline reads and writes rows too, rather than only sending messages with their payload.
+  bool by_hand() const { return batch > 1 && in_flight == 1; }
 };
 
 const std::vector<RemoteCase> kCases = {
@@ -73,16 +76,20 @@ class RemoteAccess {
       const auto count = static_cast<double>(accesses);
       return rate ? count / seconds : 1e9 * seconds / count;
     };
-    bench_.measure(
-        {.name = what.name,
-         .metric = rate ? "rate" : "latency",
-         .unit = rate ? "keys/s" : "ns",
-         .ranks = 2,
-         .domain = domain_of(server_.options())},
-        kRuns, [&] { return figure(run(what, keys)); },
-        exchanges_rows(what) ? "exchange by hand" : "MPI ping-pong",
-        [&] { return figure(plain_run(what, keys)); });
-    expected_ += (bench_.runs(kRuns) + 1) * accesses;
+    const Case row{.name = what.name,
+                   .metric = rate ? "rate" : "latency",
+                   .unit = rate ? "keys/s" : "ns",
+                   .ranks = 2,
+                   .domain = domain_of(server_.options())};
+    const auto value = [&] { return figure(run(what, keys, what.in_flight)); };
+    const auto plain = [&] { return figure(plain_run(what, keys)); };
+    const char* const baseline_name = what.by_hand() ? "exchange by hand" : "MPI ping-pong";
+    if (what.in_flight == 1) {
+      bench_.measure(row, kRuns, value, baseline_name, plain);
+    } else {
+      bench_.measure_with_waiting(row, kRuns, value, baseline_name, plain,
+                                  [&] { return figure(run(what, keys, 1)); });
+    }
   }
 
   void close() {
@@ -97,12 +104,9 @@ class RemoteAccess {
     return {what.batch * kKeyBytes, what.batch * kValueBytes};
   }
 
-  // Whether the baseline reads and writes rows too, rather than only sending messages with their payload.
-  static bool exchanges_rows(const RemoteCase& what) { return what.batch > 1 && what.in_flight == 1; }
-
   // Collective. Returns the seconds of rank 0 for the keys.
   double plain_run(const RemoteCase& what, std::span<const Key> keys) {
-    if (exchanges_rows(what)) {
+    if (what.by_hand()) {
       return what.push ? plain_exchange_.push(keys, what.batch) : plain_exchange_.pull(keys, what.batch);
     }
     const MessagePair messages = payload(what);
@@ -116,13 +120,14 @@ class RemoteAccess {
   }
 
   // Collective. Returns the seconds of rank 0 for all keys.
-  double run(const RemoteCase& what, std::span<const Key> keys) {
+  double run(const RemoteCase& what, std::span<const Key> keys, std::size_t in_flight) {
     double seconds = 0;
     ++runs_;
+    expected_ += keys.size();
     server_.run_workers(1, [&](Worker& worker) {
       worker.barrier();
       if (worker.rank() == Rank(0)) {
-        seconds = access_all(worker, what, keys);
+        seconds = access_all(worker, what, keys, in_flight);
         worker.push(finished_, kFinished, std::array<std::int64_t, 1>{1});
       } else if (what.computing) {
         compute_until_finished(worker);
@@ -132,22 +137,23 @@ class RemoteAccess {
     return seconds;
   }
 
-  double access_all(Worker& worker, const RemoteCase& what, std::span<const Key> keys) {
+  double access_all(Worker& worker, const RemoteCase& what, std::span<const Key> keys,
+                    std::size_t in_flight) {
     const std::size_t floats = what.batch * kLength;
-    std::vector<float> values(what.in_flight * floats, 1.0F);
-    std::vector<Operation> in_flight;
-    in_flight.reserve(what.in_flight);
+    std::vector<float> values(in_flight * floats, 1.0F);
+    std::vector<Operation> operations;
+    operations.reserve(in_flight);
     const Clock::time_point begin = Clock::now();
     while (!keys.empty()) {
-      for (std::size_t call = 0; call < what.in_flight; ++call) {
+      for (std::size_t call = 0; call < in_flight; ++call) {
         const std::span<float> rows = std::span(values).subspan(call * floats, floats);
-        if (what.push && exchanges_rows(what)) renew_updates(rows);
-        in_flight.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
-                                      : worker.pull(table_, keys.first(what.batch), rows));
+        if (what.push && what.by_hand()) renew_updates(rows);
+        operations.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
+                                       : worker.pull(table_, keys.first(what.batch), rows));
         keys = keys.subspan(what.batch);
       }
-      for (Operation& operation : in_flight) operation.wait();
-      in_flight.clear();
+      for (Operation& operation : operations) operation.wait();
+      operations.clear();
     }
     return seconds_between(begin, Clock::now());
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/plain_exchange.hpp"
+#include "bench/plain_loops.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
@@ -26,7 +27,7 @@ struct TcpCase {
   std::size_t batch;          // keys in a call
   std::size_t calls;          // in a run
   std::size_t in_flight = 1;  // calls; 1: each is waited for
-  bool by_hand = false;       // the baseline also reads rows, instead of only sending messages of that size
+  bool by_hand = false;       // the baseline also reads or changes rows, instead of only sending messages
 };
 
 const std::vector<TcpCase> kCases = {
@@ -34,8 +35,10 @@ const std::vector<TcpCase> kCases = {
     {.name = "tcp push", .push = true, .batch = 1, .calls = 5'000},
     {.name = "tcp pull batch 64", .batch = 64, .calls = 5'000},
     {.name = "tcp pull batch 100", .batch = 100, .calls = 2'000, .by_hand = true},
+    {.name = "tcp push batch 100", .push = true, .batch = 100, .calls = 2'000, .by_hand = true},
     {.name = "tcp pull batch 1000", .batch = 1000, .calls = 500, .by_hand = true},
-    {.name = "tcp pull batch 100 async", .batch = 100, .calls = 5'000, .in_flight = 8},
+    {.name = "tcp pull batch 100 async", .batch = 100, .calls = 5'000, .in_flight = 10},
+    {.name = "tcp push batch 100 async", .push = true, .batch = 100, .calls = 5'000, .in_flight = 10},
 };
 
 // Collective over two ranks. Rank 0 sends `rounds` requests to rank 1; at most `in_flight` requests are
@@ -84,11 +87,17 @@ class TcpAccess {
     const auto figure = [&](double seconds) {
       return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
     };
-    bench_.measure(
-        {.name = what.name, .metric = rate ? "rate" : "latency", .unit = rate ? "keys/s" : "ns", .ranks = 2},
-        kRuns, [&] { return figure(run(what, keys)); }, what.by_hand ? "exchange by hand" : "MPI ping-pong",
-        [&] { return figure(what.by_hand ? plain_exchange_.pull(keys, what.batch) : plain(what, calls)); });
-    expected_ += (bench_.runs(kRuns) + 1) * keys.size();
+    const Case row{
+        .name = what.name, .metric = rate ? "rate" : "latency", .unit = rate ? "keys/s" : "ns", .ranks = 2};
+    const auto value = [&] { return figure(run(what, keys, what.in_flight)); };
+    const auto plain = [&] { return figure(plain_run(what, keys)); };
+    const char* const baseline_name = what.by_hand ? "exchange by hand" : "MPI ping-pong";
+    if (what.in_flight == 1) {
+      bench_.measure(row, kRuns, value, baseline_name, plain);
+    } else {
+      bench_.measure_with_waiting(row, kRuns, value, baseline_name, plain,
+                                  [&] { return figure(run(what, keys, 1)); });
+    }
   }
 
   void close() {
@@ -99,39 +108,45 @@ class TcpAccess {
 
  private:
   // Collective. Returns the seconds of rank 0 for all keys.
-  double run(const TcpCase& what, std::span<const Key> keys) {
+  double run(const TcpCase& what, std::span<const Key> keys, std::size_t in_flight) {
     double seconds = 0;
+    expected_ += keys.size();
     server_.run_workers(1, [&](Worker& worker) {
       worker.barrier();
-      if (worker.rank() == Rank(0)) seconds = access_all(worker, what, keys);
+      if (worker.rank() == Rank(0)) seconds = access_all(worker, what, keys, in_flight);
       worker.barrier();
     });
     return seconds;
   }
 
-  double access_all(Worker& worker, const TcpCase& what, std::span<const Key> keys) {
+  double access_all(Worker& worker, const TcpCase& what, std::span<const Key> keys, std::size_t in_flight) {
     const std::size_t call_values = what.batch * kLength;
-    std::vector<float> values(what.in_flight * call_values, 1.0F);
-    std::vector<Operation> in_flight(what.in_flight);
+    std::vector<float> values(in_flight * call_values, 1.0F);
+    std::vector<Operation> operations(in_flight);
     const Clock::time_point begin = Clock::now();
     for (std::size_t call = 0; !keys.empty(); ++call, keys = keys.subspan(what.batch)) {
-      const std::size_t slot = call % what.in_flight;
-      Operation& operation = in_flight[slot];
+      const std::size_t slot = call % in_flight;
+      Operation& operation = operations[slot];
       operation.wait();  // The oldest operation: its values are overwritten next.
       const std::span<float> own = std::span(values).subspan(slot * call_values, call_values);
       const std::span<const Key> batch = keys.first(what.batch);
+      if (what.push && what.by_hand) renew_updates(own);
       operation = what.push ? worker.push(table_, batch, own) : worker.pull(table_, batch, own);
-      if (what.in_flight == 1) operation.wait();
+      if (in_flight == 1) operation.wait();
     }
-    for (Operation& operation : in_flight) operation.wait();
+    for (Operation& operation : operations) operation.wait();
     return seconds_between(begin, Clock::now());
   }
 
-  // Collective. Returns the seconds of rank 0 for messages with the payload of the calls, with as many in
-  // flight.
-  double plain(const TcpCase& what, std::size_t calls) const {
+  // Collective. Returns the seconds of rank 0 for the baseline: the same rows, or messages with the payload
+  // of the calls, with as many in flight.
+  double plain_run(const TcpCase& what, std::span<const Key> keys) {
+    if (what.by_hand) {
+      return what.push ? plain_exchange_.push(keys, what.batch) : plain_exchange_.pull(keys, what.batch);
+    }
     const MessagePair messages = what.push ? MessagePair{what.batch * (kKeyBytes + kValueBytes), kKeyBytes}
                                            : MessagePair{what.batch * kKeyBytes, what.batch * kValueBytes};
+    const std::size_t calls = keys.size() / what.batch;
     if (what.in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
     return overlapping_ping_pong(bench_.plain(), bench_.rank(), calls, what.in_flight, messages);
   }

@@ -58,6 +58,27 @@ void Bench::measure(const Case& what, std::size_t usual_runs, const std::functio
   add(what, baseline_name, series);
 }
 
+void Bench::measure_with_waiting(const Case& what, std::size_t usual_runs,
+                                 const std::function<double()>& value, std::string_view baseline_name,
+                                 const std::function<double()>& baseline,
+                                 const std::function<double()>& waiting) {
+  if (!baselines()) return measure(what, usual_runs, value, baseline_name, baseline);
+  Series by_plain;
+  Series by_waiting;
+  for (std::size_t run = 0; run <= runs(usual_runs); ++run) {
+    const double figures[] = {value(), baseline(), waiting()};
+    if (run == 0) continue;  // to warm up
+    by_plain.values.push_back(figures[0]);
+    by_plain.baselines.push_back(figures[1]);
+    by_waiting.baselines.push_back(figures[2]);
+  }
+  by_waiting.values = by_plain.values;
+  add(what, baseline_name, by_plain);
+  Case compared = what;
+  compared.name += " / waiting";
+  add(compared, "each call waited for", by_waiting);
+}
+
 void Bench::add(const Case& what, std::string_view baseline_name, const Series& series) {
   if (rank_ != 0) return;
   Result result = summarize(what, baseline_name, series);

@@ -62,6 +62,11 @@ class Bench {
   // Collective if the functions are; only rank 0's measurements count.
   void measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
                std::string_view baseline_name, const std::function<double()>& baseline);
+  // The same for asynchronous calls. In turn with both, runs waiting(), which waits for each of these calls,
+  // and adds a case "NAME / waiting" with it as the baseline.
+  void measure_with_waiting(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
+                            std::string_view baseline_name, const std::function<double()>& baseline,
+                            const std::function<double()>& waiting);
   // On rank 0, prints the result and keeps it.
   void add(const Case& what, std::string_view baseline_name, const Series& series);
 

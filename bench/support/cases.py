@@ -71,8 +71,11 @@ CASES = {
         "remote push async", *(f"remote {operation} batch {batch}" for operation in ("pull", "push")
                                for batch in (10, 100, 1000, 10000)),
         "remote pull batch 100 async", "remote push batch 100 async", "neighbour pull", "neighbour push",
+        *(f"{name} async / waiting" for name in ("remote pull", "remote push", "remote pull batch 100", "remote push batch 100",
+                                                 "tcp pull batch 100", "tcp push batch 100")),
         "moved pull", "moved push", "moved pull no caches", "moved push no caches", "tcp pull", "tcp push",
-        "tcp pull batch 64", "tcp pull batch 100", "tcp pull batch 1000", "tcp pull batch 100 async", *large_values()),
+        "tcp pull batch 64", "tcp pull batch 100", "tcp push batch 100", "tcp pull batch 1000", "tcp pull batch 100 async",
+        "tcp push batch 100 async", *large_values()),
         "all ranks pull batch 4000": 3, "all ranks push batch 4000": 3},
     "c_interface": with_baseline("local pull", "local push", "local pull batch 1000"),
     "checkpoints": with_baseline("save", "load", "load from disk", "read", "save_async", "save_async first",
@@ -86,6 +89,8 @@ CASES = {
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
     "one_sided": with_baseline(*one_sided()),
     "phases": with_baseline("empty run_workers"),
+    "pipeline": {f"{where}{variant} {ahead} ahead": {"rate": True, "batches": True, "overhead": True, "computation": False}
+                 for where in ("", "tcp ") for variant in ("remote", "relocation") for ahead in (1, 4, 16)},
     "relocation": {
         **with_baseline("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async",
                         "batch 100 async", "batch 10000 async", "three ranks batch 1 waiting", "tcp batch 1 waiting"),
@@ -111,7 +116,7 @@ CASES = {
 }
 
 # Metrics of which more is better; of the others, less is better.
-MORE_IS_BETTER = {"rate", "bandwidth", "local", "local operations"}
+MORE_IS_BETTER = {"rate", "batches", "bandwidth", "local", "local operations"}
 
 # Metrics that may be 0.
 MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline} | {"memory", "distance", "distance of all"}

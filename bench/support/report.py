@@ -39,9 +39,10 @@ def ratio_picture(name, results):
     ranks = {}
     for result in results:
         ranks.setdefault(result["case"], set()).add(result["ranks"])
-    bars = [(result["case"] + (f", {result['ranks']} ranks" if len(ranks[result["case"]]) > 1 else ""), time_ratio(result))
+    bars = [(result["case"] + (", overhead" if result["metric"] == "overhead" else "")
+             + (f", {result['ranks']} ranks" if len(ranks[result["case"]]) > 1 else ""), time_ratio(result))
             for result in results
-            if "twin" in result and result["metric"] != "messages" and not LOCAL.match(result["case"])]
+            if "twin" in result and result["metric"] not in ("messages", "batches") and not LOCAL.match(result["case"])]
     if bars:
         yield f"{name}-ratios", ratio_bars(bars, f"{name}: time of the server / time of the plain program; below 1 is faster")
 

@@ -211,8 +211,8 @@ class LAPSE_EXPORT Worker {
   // calls throw CollectiveMismatch or PeerFailed if workers make different calls or a worker has returned.
   void barrier();
   // Collective over all workers. A barrier after which nothing is in flight on any rank, and every replica
-  // shows every update that a worker made before it. If no value has replicas, costs a barrier and two waves
-  // of messages between all ranks.
+  // shows every update that a worker made before it. If no value has replicas, costs a barrier and a wave of
+  // messages between all ranks.
   void sync_barrier();
   // Collective over all workers. Reduces element by element. Every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);

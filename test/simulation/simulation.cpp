@@ -298,7 +298,7 @@ void Simulation::check_end() {
       }
     }
   }
-  Quiescence::Counts frames;
+  QuiescenceCounts frames;
   for (const auto& rank : ranks_) {
     rank->check_at_rest();
     frames += rank->protocol().frame_counts();

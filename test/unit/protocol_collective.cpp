@@ -17,7 +17,7 @@
 using lapse::Bytes;
 using lapse::FrameKind;
 using lapse::ProtocolError;
-using lapse::Quiescence;
+using lapse::QuiescenceCounts;
 using lapse::Rank;
 using lapse::TreeReduction;
 
@@ -139,35 +139,33 @@ TEST_CASE("Second contributions and strangers are refused") {
   CHECK_THROWS_AS(tree.receive(-1, bytes_of(1)), ProtocolError);
 }
 
-TEST_CASE("Quiescence needs two waves with the same numbers, in which all that was sent was received") {
-  Quiescence quiescence;
-  CHECK_FALSE(quiescence.observe({10, 10}));
-  CHECK(quiescence.observe({10, 10}));
-
-  Quiescence busy;
-  CHECK_FALSE(busy.observe({10, 9}));
-  CHECK_FALSE(busy.observe({10, 9}));
-  CHECK_FALSE(busy.observe({10, 10}));
-  CHECK_FALSE(busy.observe({12, 12}));
-  CHECK_FALSE(busy.observe({13, 12}));
-  CHECK_FALSE(busy.observe({13, 13}));
-  CHECK(busy.observe({13, 13}));
-
-  Quiescence not_passive;
-  CHECK_FALSE(not_passive.observe({.sent = 5, .received = 5, .busy = 1}));
-  CHECK_FALSE(not_passive.observe({.sent = 5, .received = 5, .busy = 1}));
-  CHECK_FALSE(not_passive.observe({5, 5}));
-  CHECK(not_passive.observe({5, 5}));
-
-  Quiescence nothing_at_all;
-  CHECK_FALSE(nothing_at_all.observe({0, 0}));
-  CHECK(nothing_at_all.observe({0, 0}));
+TEST_CASE("Ranks have quiesced if all are passive and all that was sent was received") {
+  CHECK(QuiescenceCounts{.sent = 10, .received = 10}.quiesced());
+  CHECK(QuiescenceCounts{}.quiesced());
+  CHECK(QuiescenceCounts{.sent = 5, .received = 5, .waiting = 2}.quiesced());
+  CHECK_FALSE(QuiescenceCounts{.sent = 10, .received = 9}.quiesced());
+  CHECK_FALSE(QuiescenceCounts{.sent = 5, .received = 5, .busy = 1}.quiesced());
 }
 
 TEST_CASE("Sums of a wave are sums of all numbers") {
-  Quiescence::Counts counts{1, 2, 0, 1};
+  QuiescenceCounts counts{1, 2, 0, 1};
   counts += {10, 20, 1, 1};
-  CHECK(counts == Quiescence::Counts{11, 22, 1, 2});
+  CHECK(counts == QuiescenceCounts{11, 22, 1, 2});
+}
+
+TEST_CASE("A rank notices frames that were sent after a cut that it has not made, and no others") {
+  lapse::CutNumber sender;
+  lapse::CutNumber receiver;
+  for (int cut = 0; cut < 10; ++cut) {
+    const std::uint16_t before = sender.flags();
+    CHECK((before & ~lapse::CutNumber::kFlags) == 0);
+    CHECK_FALSE(receiver.is_behind(before));
+    sender.advance();
+    CHECK(receiver.is_behind(sender.flags()));
+    receiver.advance();
+    CHECK_FALSE(receiver.is_behind(sender.flags()));
+    CHECK_FALSE(receiver.is_behind(before));
+  }
 }
 
 namespace {

@@ -9,15 +9,15 @@ namespace lapse {
 
 namespace {
 
-Quiescence::Counts decode(const Bytes& bytes) {
-  Quiescence::Counts counts;
+QuiescenceCounts decode(const Bytes& bytes) {
+  QuiescenceCounts counts;
   if (bytes.size() != sizeof counts)
     throw ProtocolError("a wave of termination detection has a wrong length");
   std::memcpy(&counts, bytes.data(), sizeof counts);
   return counts;
 }
 
-void encode(const Quiescence::Counts& counts, Bytes& bytes) {
+void encode(const QuiescenceCounts& counts, Bytes& bytes) {
   bytes.resize(sizeof counts);
   std::memcpy(bytes.data(), &counts, sizeof counts);
 }
@@ -32,7 +32,7 @@ TerminationDetection::TerminationDetection(ModuleHost& host, const Registry& reg
       completed_(std::move(completed)) {}
 
 void TerminationDetection::add_counts(Bytes& into, const Bytes& from) {
-  Quiescence::Counts counts = decode(into);
+  QuiescenceCounts counts = decode(into);
   counts += decode(from);
   encode(counts, into);
 }
@@ -48,7 +48,7 @@ void TerminationDetection::start() {
   is_within_phase_ = false;
   all_wait_ = false;
   contributed_ = false;
-  quiescence_ = Quiescence();
+  host_.start_cuts();
 }
 
 void TerminationDetection::handle_submission(Submission& submission) {
@@ -77,10 +77,9 @@ void TerminationDetection::take_result() {
   waves_ = wave_.completed_rounds();
   contributed_ = false;
   all_wait_ = true;
-  const Quiescence::Counts sums = decode(wave_.result());
-  balanced_ = sums.sent == sums.received;
-  if (!quiescence_.observe(sums)) return;
-  quiescence_ = Quiescence();
+  const QuiescenceCounts sums = decode(wave_.result());
+  none_in_flight_ = sums.none_in_flight();
+  if (!sums.quiesced()) return;
   all_wait_ = false;
   // If the workers of other ranks continue, a rank without workers waits for the next detection.
   if (sums.waiting == 0 || is_within_phase_) level_.reset();
@@ -96,8 +95,7 @@ bool TerminationDetection::may_contribute() const {
 }
 
 void TerminationDetection::contribute() {
-  Quiescence::Counts counts = host_.frame_counts();
-  counts.busy = host_.idle(*level_) ? 0 : 1;
+  QuiescenceCounts counts = host_.cut(*level_);
   counts.waiting = is_within_phase_ ? 1 : 0;
   encode(counts, contribution_.bytes);
   contributed_ = true;
@@ -107,7 +105,7 @@ void TerminationDetection::contribute() {
 }
 
 void TerminationDetection::end_turn() {
-  balanced_ = true;
+  none_in_flight_ = true;
   bool hastened = false;
   while (level_) {
     if (all_wait_ && !hastened) {
@@ -116,7 +114,7 @@ void TerminationDetection::end_turn() {
     }
     // Frames in flight are handled in a later turn: a further wave in this one would find them in flight
     // again.
-    if (contributed_ || !balanced_ || !may_contribute()) break;
+    if (contributed_ || !none_in_flight_ || !may_contribute()) break;
     contribute();
   }
   // Until the detection is completed, any turn may make the rank idle.

@@ -23,8 +23,8 @@ struct QuiescenceRequest : Submission {
   IdleLevel level = IdleLevel::synced;  // the same on every rank, as in detections within the phase
 };
 
-// Runs waves (see quiescence.hpp) until two in a row find that all frames that were sent have been received
-// and that every module of every rank is idle at the requested level.
+// Runs waves (see quiescence.hpp) until one finds that all frames that were sent have been received and that
+// every module of every rank is idle at the requested level.
 //
 // The ranks run one detection after the other. In each, either the workers of all ranks that have some wait
 // within the phase, or the phase ends. The waves find out which. So a rank without workers takes part in
@@ -80,8 +80,7 @@ class TerminationDetection final : public ProtocolModule {
   bool all_wait_ LAPSE_GUARDED_BY(progress_role) = false;           // every rank takes part in it
   bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the running wave
   std::uint64_t waves_ LAPSE_GUARDED_BY(progress_role) = 0;         // that have ended
-  bool balanced_ LAPSE_GUARDED_BY(progress_role) = true;            // the last wave found no frame in flight
-  Quiescence quiescence_ LAPSE_GUARDED_BY(progress_role);
+  bool none_in_flight_ LAPSE_GUARDED_BY(progress_role) = true;      // as the last wave has found
   Contribution contribution_ LAPSE_GUARDED_BY(progress_role);
   // self-synchronised
   std::atomic<std::uint64_t> completed_detections_{0};

@@ -17,7 +17,7 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
       throw ProtocolError(
           fmt::format("{} bytes from rank {} where a frame should begin", packet.size(), from.value()));
     }
-    const auto header = read_record<FrameHeader>(packet.data());
+    auto header = read_record<FrameHeader>(packet.data());
     packet = packet.subspan(sizeof header);
     const std::uint64_t bytes = std::uint64_t{header.count} * header.record_bytes;
     if (header.count == 0 || bytes > packet.size()) {
@@ -29,7 +29,11 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
     if (module == nullptr) {
       throw ProtocolError(fmt::format("a frame of unknown kind {} from rank {}", header.kind, from.value()));
     }
-    if (frames_.is_counted(header.kind)) ++frames_received_;
+    if (frames_.is_counted(header.kind)) {
+      ++frames_received_;
+      is_overtaken_ |= cut_.is_behind(header.flags);
+    }
+    header.flags &= static_cast<std::uint16_t>(~CutNumber::kFlags);
     const std::size_t padded = std::min<std::size_t>(padded_bytes(bytes), packet.size());
     kinds_[header.kind].add(header.count, padding + sizeof header + bytes);
     padding = padded - bytes;

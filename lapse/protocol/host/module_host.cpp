@@ -59,6 +59,20 @@ void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
   }
 }
 
+QuiescenceCounts ModuleHost::cut(IdleLevel level) {
+  QuiescenceCounts counts = frame_counts();
+  counts.busy = idle(level) && !dispatcher_.is_overtaken() ? 0 : 1;
+  cut_.advance();
+  set_cut(cut_);
+  return counts;
+}
+
+void ModuleHost::set_cut(CutNumber cut) {
+  cut_ = cut;
+  outbox_.set_cut(cut);
+  dispatcher_.set_cut(cut);
+}
+
 bool ModuleHost::idle(IdleLevel level) const {
   return failure().raised() ||
          std::ranges::all_of(modules_, [level](const ProtocolModule* module)

@@ -51,8 +51,12 @@ class ModuleHost : public EngineClient {
   bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
   // Calls hasten of the modules that are not idle, unless some rank has failed.
   void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role);
-  Quiescence::Counts frame_counts() const LAPSE_REQUIRES(progress_role) {
-    return {outbox_.counters().frames, dispatcher_.frames_received()};
+  // Frames sent and received, busy if this rank is not idle at the level; makes a cut at this moment.
+  QuiescenceCounts cut(IdleLevel level) LAPSE_REQUIRES(progress_role);
+  // Begins to count cuts, on every rank. Called between phases.
+  void start_cuts() LAPSE_REQUIRES(progress_role) { set_cut({}); }
+  QuiescenceCounts frame_counts() const LAPSE_REQUIRES(progress_role) {
+    return {.sent = outbox_.counters().frames, .received = dispatcher_.frames_received()};
   }
   const OutboxCounters& sent() const { return outbox_.counters(); }
   const FrameCountsByKind& received_kinds() const LAPSE_REQUIRES(progress_role) {
@@ -67,6 +71,8 @@ class ModuleHost : public EngineClient {
   const Outbox& outbox() const { return outbox_; }
 
  private:
+  void set_cut(CutNumber cut) LAPSE_REQUIRES(progress_role);
+
   const TimeSource& time_;
   FrameTable frames_;
   Outbox outbox_;
@@ -74,6 +80,7 @@ class ModuleHost : public EngineClient {
   ProtocolModule::Attention attention_;
   std::vector<ProtocolModule*> modules_;
   FailureBroadcast failures_;
+  CutNumber cut_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -113,11 +113,12 @@ std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std:
   std::byte* const frame =
       pending.packet.extend(padding + sizeof first + std::size_t{count} * header.record_bytes);
   std::memset(frame, 0, padding);
+  pending.last_header = first;
+  first.flags |= cut_.flags();
   std::memcpy(frame + padding, &first, sizeof first);
   if (frames_.is_counted(header.kind)) ++counters_.frames;
   pending.before_frame = before;
   pending.last_frame = before + padding;
-  pending.last_header = first;
   return frame + padding + sizeof first;
 }
 
@@ -162,6 +163,11 @@ void Outbox::send_early(std::size_t bytes) {
   for (const std::uint32_t position : waiting_) {
     if (pending_[position].packet.size() >= bytes) send_in_turn(pending_[position]);
   }
+}
+
+void Outbox::set_cut(CutNumber cut) {
+  send_early();
+  cut_ = cut;
 }
 
 void Outbox::flush() {

@@ -9,6 +9,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/host/frame_counts.hpp"
 #include "lapse/protocol/host/frame_table.hpp"
+#include "lapse/protocol/host/quiescence.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -70,6 +71,8 @@ class Outbox {
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
+  // Begins the frames of a new cut (QuiescenceCounts), after sending all packets.
+  void set_cut(CutNumber cut) LAPSE_REQUIRES(progress_role);
 
   const OutboxCounters& counters() const { return counters_; }
 
@@ -80,7 +83,7 @@ class Outbox {
     std::size_t limit = 0;         // on the bytes of this packet
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, after padding
-    FrameHeader last_header;       // a copy of it
+    FrameHeader last_header;       // a copy of it, without the flags of the cut
     bool waiting = false;          // its position is in waiting_
   };
 
@@ -120,6 +123,7 @@ class Outbox {
   std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);
   Pending* last_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // the packet with the last record
   OutboxCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  CutNumber cut_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

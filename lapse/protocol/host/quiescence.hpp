@@ -2,43 +2,49 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace lapse {
 
-// Termination detection by waves (Mattern's four counters). In each wave, every rank adds the numbers of
-// frames that it has sent and received, and whether it is passive at that moment: its workers are done or
-// waiting, and nothing is queued, held or arriving. No frame was in flight between two waves in a row if both
-// find every rank passive, as many frames received as sent, and the same counts.
+// The sums of a wave of termination detection over all ranks. Each rank contributes once, at its *cut*: the
+// numbers of frames that it has sent and received, and whether it is passive at that moment: its workers are
+// done or waiting, and nothing is queued, held or arriving.
 //
-// Pure: one object per rank observes the sums of each wave. All ranks reach the same verdict.
-class Quiescence {
- public:
-  struct Counts {
-    std::uint64_t sent = 0;
-    std::uint64_t received = 0;
-    std::uint64_t busy = 0;     // ranks that are not passive
-    std::uint64_t waiting = 0;  // ranks whose workers wait for the end of the detection, then continue
+// The cuts are consistent: no rank has received, before its cut, a frame that was sent after the sender's
+// (see CutNumber). So if every rank is passive, and as many frames were received as sent, none was in flight
+// at the cuts, and nothing happens after them that a message causes: one wave is enough.
+struct QuiescenceCounts {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t busy = 0;     // ranks that are not passive, or whose cut is not consistent
+  std::uint64_t waiting = 0;  // ranks whose workers wait for the end of the detection, then continue
 
-    Counts& operator+=(const Counts& other) {
-      sent += other.sent;
-      received += other.received;
-      busy += other.busy;
-      waiting += other.waiting;
-      return *this;
-    }
-    bool operator==(const Counts&) const = default;
-  };
-
-  // Takes the sums of one wave over all ranks. True if all ranks have quiesced: no further wave is needed.
-  bool observe(const Counts& sums) {
-    const bool quiet = sums.busy == 0 && sums.sent == sums.received && last_ == sums;
-    last_ = sums;
-    return quiet;
+  QuiescenceCounts& operator+=(const QuiescenceCounts& other) {
+    sent += other.sent;
+    received += other.received;
+    busy += other.busy;
+    waiting += other.waiting;
+    return *this;
   }
+  bool operator==(const QuiescenceCounts&) const = default;
+
+  bool none_in_flight() const { return sent == received; }
+  bool quiesced() const { return busy == 0 && none_in_flight(); }
+};
+
+// How many cuts a rank has made in this phase, modulo 4, as frames carry it. Two ranks differ by one at most:
+// a wave ends after the cuts of all ranks.
+class CutNumber {
+ public:
+  static constexpr std::uint16_t kFlags = 0xc000;  // of FrameHeader::flags
+
+  std::uint16_t flags() const { return static_cast<std::uint16_t>(number_ << 14U); }
+  void advance() { number_ = (number_ + 1) % 4; }
+  // Whether a frame with these flags was sent after a cut that this rank has not made yet. It may also be one
+  // that was sent three cuts ago.
+  bool is_behind(std::uint16_t flags) const { return ((flags >> 14U) - number_) % 4U == 1; }
 
  private:
-  std::optional<Counts> last_;
+  unsigned number_ = 0;
 };
 
 }  // namespace lapse

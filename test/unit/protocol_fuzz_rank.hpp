@@ -153,7 +153,7 @@ class FuzzRank {
       if (word == nullptr) continue;
       const std::vector<std::byte> update(table.value_bytes(key), std::byte{1});
       try {
-        static_cast<void>(table.push_any(*word, key, update.data(), 1.0F));
+        static_cast<void>(table.push_any(*word, key, {.kind = OperationKind::push}, update.data()));
       } catch (const std::runtime_error&) {
         // The rule has refused the update.
       }

@@ -69,6 +69,10 @@ enum class FrameKind : std::uint16_t {
   stop_request = 49,  // workers of every rank should return
   credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
   group_failed = 51,  // a worker of a group has failed; why
+  // Operations on single elements of a key's value:
+  pull_elements = 52,
+  push_elements = 53,  // answered by push_answer
+  pull_elements_answer = 54,
 };
 
 // The enumerator's name; "unknown" if there is none. The compiler warns if an enumerator is missing here.
@@ -176,6 +180,12 @@ constexpr std::string_view frame_name(std::size_t kind) {
       return "credit";
     case FrameKind::group_failed:
       return "group_failed";
+    case FrameKind::pull_elements:
+      return "pull_elements";
+    case FrameKind::push_elements:
+      return "push_elements";
+    case FrameKind::pull_elements_answer:
+      return "pull_elements_answer";
   }
   return "unknown";
 }

@@ -1,0 +1,118 @@
+// Reads and changes single elements of values in memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lapse/core/types.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// Pairs of a key and the index of one of its elements. Adjacent pairs of one key form a *run*, which is
+// accessed as a whole: one check of the slot word, or one latch.
+struct ElementPairs {
+  // Longer runs are accessed, and sent, in parts.
+  static constexpr std::size_t kMaxRun = 4096;
+
+  std::span<const Key> keys;  // of each pair, or a single one of all pairs
+  std::span<const std::uint32_t> indices;
+
+  std::size_t size() const { return indices.size(); }
+  bool have_one_key() const { return keys.size() == 1; }
+  Key key(std::size_t pair) const { return keys[have_one_key() ? 0 : pair]; }
+  // The end of the run that begins with this pair.
+  std::size_t end_of_run(std::size_t first) const {
+    const std::size_t most = std::min(indices.size(), first + kMaxRun);
+    if (have_one_key()) return most;
+    std::size_t end = first + 1;
+    while (end < most && keys[end] == keys[first]) ++end;
+    return end;
+  }
+};
+
+// Elements of one value.
+struct ElementRun {
+  const std::uint32_t* indices;
+  std::size_t count;
+};
+
+// Access to the elements of a store's values. Every index is below the length of its key's value.
+//
+// Thread safety: any thread, as SlotAccess.
+class RowElements {
+ public:
+  using Word = Store::Word;
+  using Reach = Store::Reach;
+
+  explicit RowElements(Store& store)
+      : store_(store), element_bytes_(element_bytes(store.sizes().layout().type)) {}
+
+  // Copies the elements of a run to `to`, as the key's value had them at one moment. Returns false if the key
+  // is not local or is leased.
+  Found read_at(Word& word, Reach reach, const ElementRun& run, std::byte* to) const;
+
+  // How many pairs were handled, from the first on, in how many runs, and how many of these on a replica.
+  struct Done {
+    std::size_t pairs = 0;
+    std::size_t runs = 0;
+    std::size_t copies = 0;
+  };
+  // Reads elements, contiguously, from main copies and replicas, up to the first run whose key is not local
+  // or is leased.
+  Done read(const ElementPairs& pairs, std::byte* to) const;
+  // Updates values as read reads them: calls f(first, end, slot) for the pairs of a run, with the latch of
+  // their key held. `reach`: like Store::update_at. f must not throw.
+  template <class F>
+  Done update(const ElementPairs& pairs, Reach reach, F&& f) const {
+    Done done;
+    while (done.pairs < pairs.size()) {
+      const std::size_t first = done.pairs;
+      const std::size_t end = pairs.end_of_run(first);
+      prefetch_ahead(pairs, first, end);
+      Word* const word = store_.find(pairs.key(first));
+      if (word == nullptr) break;
+      const Found found = store_.update_at(*word, reach, [&](std::byte* slot) { f(first, end, slot); });
+      if (!found) break;
+      done.pairs = end;
+      ++done.runs;
+      done.copies += found.is_copy() ? 1 : 0;
+    }
+    return done;
+  }
+
+  // Copies elements of a value that no other thread changes.
+  static void gather(const std::byte* value, std::size_t element_bytes, const ElementRun& run, std::byte* to);
+
+ private:
+  // Prefetches slot words and elements of the pairs after those of a run.
+  void prefetch_ahead(const ElementPairs& pairs, std::size_t first, std::size_t end) const {
+    constexpr std::size_t kFarAhead = 28;
+    constexpr std::size_t kWordsAhead = 16;
+    constexpr std::size_t kElementsAhead = 8;
+    if (pairs.have_one_key()) return;
+    const std::size_t size = pairs.size();
+    // For each pair of the run, at most those of which it is the turn.
+    const std::size_t last = std::min(end, first + kWordsAhead);
+    for (std::size_t at = first; at < last; ++at) {
+      if (store_.is_sparse() && at + kFarAhead < size) store_.prefetch_far(pairs.keys[at + kFarAhead]);
+      if (at + kWordsAhead < size) store_.prefetch_word(pairs.keys[at + kWordsAhead]);
+      if (at + kElementsAhead < size)
+        prefetch_element(pairs.keys[at + kElementsAhead], pairs.indices[at + kElementsAhead]);
+    }
+  }
+  void prefetch_element(Key key, std::uint32_t index) const;
+
+  template <class T>
+  Found read_as(Word& word, Reach reach, const ElementRun& run, std::byte* to) const;
+  template <class T>
+  Done read_dense(const ElementPairs& pairs, std::byte* to) const;
+  Done read_runs(const ElementPairs& pairs, std::byte* to, Done done) const;
+
+  Store& store_;
+  const std::size_t element_bytes_;
+};
+
+}  // namespace lapse

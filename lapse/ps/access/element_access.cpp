@@ -11,6 +11,8 @@ void ElementAccess::push(std::byte* slot, std::size_t first, std::size_t end) co
 }
 
 void ElementAccess::carry_out_leading() {
+  // A function of lengths is code of the application.
+  if (table_.store().is_sparse() && !table_.sizes().uniform()) return;
   const RowElements::Done done =
       is_read(request_.operation.kind)
           ? elements_.read(pairs_, request_.destination)

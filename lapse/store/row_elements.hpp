@@ -83,6 +83,9 @@ class RowElements {
     return done;
   }
 
+  // Prefetches an element of a local value. The index may be any number.
+  void prefetch_element(Key key, std::uint32_t index) const;
+
   // Copies elements of a value that no other thread changes.
   static void gather(const std::byte* value, std::size_t element_bytes, const ElementRun& run, std::byte* to);
 
@@ -103,7 +106,6 @@ class RowElements {
         prefetch_element(pairs.keys[at + kElementsAhead], pairs.indices[at + kElementsAhead]);
     }
   }
-  void prefetch_element(Key key, std::uint32_t index) const;
 
   template <class T>
   Found read_as(Word& word, Reach reach, const ElementRun& run, std::byte* to) const;

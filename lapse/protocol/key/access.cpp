@@ -253,7 +253,11 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    prefetch_ahead(table, header, records, i);
+    if (is_on_elements(part.kind)) {
+      prefetch_elements_ahead(table, header, records, i);
+    } else {
+      prefetch_ahead(table, header, records, i);
+    }
     OperationRecord head;
     std::memcpy(&head, records, sizeof head);
     part.key = Registry::served_key(table, head.key);

@@ -98,11 +98,11 @@ RowElements::Done RowElements::read_runs(const ElementPairs& pairs, std::byte* t
   return done;
 }
 
-// Group by group: first load all slot words and prefetch the elements; then read, loading each slot word
-// again after its element. At the beginning, prefetch the slot words of the group after the next.
+// Group by group: first load all slot words and prefetch the elements; then read the elements, and load all
+// slot words again. At the beginning, prefetch the slot words of the group after the next. Branches only once
+// in a group, unless it has a run of several pairs or is disturbed.
 template <class T>
 RowElements::Done RowElements::read_dense(const ElementPairs& pairs, std::byte* to) const {
-  constexpr std::size_t kGroup = 16;
   Word* const words = store_.words().dense();
   const Key* const keys = pairs.keys.data();
   const std::uint32_t* const indices = pairs.indices.data();
@@ -113,46 +113,48 @@ RowElements::Done RowElements::read_dense(const ElementPairs& pairs, std::byte* 
   Done done;
   std::size_t at = 0;
   while (at + kGroup < pairs.size()) {
-    if (at + 3 * kGroup <= pairs.size()) {
-      for (std::size_t i = at + 2 * kGroup; i < at + 3 * kGroup; ++i)
-        __builtin_prefetch(words + keys[i].index());
-    }
+    prefetch_words(words, pairs, at);
+    const Key* const group = keys + at;
+    bool plain = true;
     for (std::size_t i = 0; i < kGroup; ++i) {
-      before[i] = SlotBits(words[keys[at + i].index()].load(std::memory_order_acquire));
+      before[i] = SlotBits(words[group[i].index()].load(std::memory_order_acquire));
       // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.
       elements[i] = slots + std::ptrdiff_t{before[i].low()} * unit_bytes + indices[at + i] * sizeof(T);
       __builtin_prefetch(elements[i]);
+      plain &= before[i].is_readable();
+      plain &= group[i] != group[i + 1];
     }
-    const std::size_t group = at;
-    for (; at < group + kGroup; ++at) {
-      Word& word = words[keys[at].index()];
-      if (keys[at + 1] == keys[at]) [[unlikely]]
-        break;
-      const SlotBits seen = before[at - group];
-      if (seen.is_readable()) [[likely]] {
-        const T element = racy_load<T>(elements[at - group]);
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (word.load(std::memory_order_relaxed) == seen.bits()) [[likely]] {
-          std::memcpy(to + at * sizeof(T), &element, sizeof(T));
-          done.copies += seen.is_copy() ? 1 : 0;
-          ++done.runs;
-          continue;
-        }
+    if (plain) [[likely]] {
+      for (std::size_t i = 0; i < kGroup; ++i) {
+        const T element = racy_load<T>(elements[i]);
+        std::memcpy(to + (at + i) * sizeof(T), &element, sizeof(T));
       }
-      break;
+      std::atomic_thread_fence(std::memory_order_acquire);
+      std::uint64_t changes = 0;
+      std::size_t copies = 0;
+      for (std::size_t i = 0; i < kGroup; ++i) {
+        changes |= words[group[i].index()].load(std::memory_order_relaxed) ^ before[i].bits();
+        copies += before[i].is_copy() ? 1 : 0;
+      }
+      if (changes == 0) [[likely]] {
+        done.copies += copies;
+        done.runs += kGroup;
+        at += kGroup;
+        continue;
+      }
     }
-    if (at == group + kGroup) continue;
-    // A run of several pairs, or one that was disturbed.
-    const std::size_t end = pairs.end_of_run(at);
-    const Found found =
-        read_as<T>(words[keys[at].index()], Reach::any, {indices + at, end - at}, to + at * sizeof(T));
-    if (!found) {
-      done.pairs = at;
-      return done;
+    for (const std::size_t end_of_group = at + kGroup; at < end_of_group;) {
+      const std::size_t end = pairs.end_of_run(at);
+      const Found found =
+          read_as<T>(words[keys[at].index()], Reach::any, {indices + at, end - at}, to + at * sizeof(T));
+      if (!found) {
+        done.pairs = at;
+        return done;
+      }
+      done.copies += found.is_copy() ? 1 : 0;
+      ++done.runs;
+      at = end;
     }
-    done.copies += found.is_copy() ? 1 : 0;
-    ++done.runs;
-    at = end;
   }
   done.pairs = at;
   return read_runs(pairs, to, done);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -67,20 +69,8 @@ class RowElements {
   // their key held. `reach`: like Store::update_at. f must not throw.
   template <class F>
   Done update(const ElementPairs& pairs, Reach reach, F&& f) const {
-    Done done;
-    while (done.pairs < pairs.size()) {
-      const std::size_t first = done.pairs;
-      const std::size_t end = pairs.end_of_run(first);
-      prefetch_ahead(pairs, first, end);
-      Word* const word = store_.find(pairs.key(first));
-      if (word == nullptr) break;
-      const Found found = store_.update_at(*word, reach, [&](std::byte* slot) { f(first, end, slot); });
-      if (!found) break;
-      done.pairs = end;
-      ++done.runs;
-      done.copies += found.is_copy() ? 1 : 0;
-    }
-    return done;
+    if (pairs.have_one_key() || store_.is_sparse()) return update_runs(pairs, reach, f, {});
+    return update_dense(pairs, reach, f);
   }
 
   // Prefetches an element of a local value. The index may be any number.
@@ -90,6 +80,14 @@ class RowElements {
   static void gather(const std::byte* value, std::size_t element_bytes, const ElementRun& run, std::byte* to);
 
  private:
+  static constexpr std::size_t kGroup = 16;
+
+  // Prefetches the slot words of the group after the next.
+  static void prefetch_words(const Word* words, const ElementPairs& pairs, std::size_t at) {
+    if (at + 3 * kGroup > pairs.size()) return;
+    for (std::size_t i = at + 2 * kGroup; i < at + 3 * kGroup; ++i)
+      __builtin_prefetch(words + pairs.keys[i].index());
+  }
   // Prefetches slot words and elements of the pairs after those of a run.
   void prefetch_ahead(const ElementPairs& pairs, std::size_t first, std::size_t end) const {
     constexpr std::size_t kFarAhead = 28;
@@ -112,9 +110,86 @@ class RowElements {
   template <class T>
   Done read_dense(const ElementPairs& pairs, std::byte* to) const;
   Done read_runs(const ElementPairs& pairs, std::byte* to, Done done) const;
+  template <class F>
+  bool update_run(const ElementPairs& pairs, Reach reach, F& f, Done& done) const;
+  template <class F>
+  Done update_runs(const ElementPairs& pairs, Reach reach, F& f, Done done) const;
+  template <class F>
+  Done update_dense(const ElementPairs& pairs, Reach reach, F& f) const;
 
   Store& store_;
   const std::size_t element_bytes_;
 };
+
+// Updates the next run. Returns false if its key is not local.
+template <class F>
+bool RowElements::update_run(const ElementPairs& pairs, Reach reach, F& f, Done& done) const {
+  const std::size_t first = done.pairs;
+  const std::size_t end = pairs.end_of_run(first);
+  Word* const word = store_.find(pairs.key(first));
+  if (word == nullptr) return false;
+  const Found found = store_.update_at(*word, reach, [&](std::byte* slot) { f(first, end, slot); });
+  if (!found) return false;
+  done.pairs = end;
+  ++done.runs;
+  done.copies += found.is_copy() ? 1 : 0;
+  return true;
+}
+
+template <class F>
+RowElements::Done RowElements::update_runs(const ElementPairs& pairs, Reach reach, F& f, Done done) const {
+  while (done.pairs < pairs.size()) {
+    prefetch_ahead(pairs, done.pairs, pairs.end_of_run(done.pairs));
+    if (!update_run(pairs, reach, f, done)) break;
+  }
+  return done;
+}
+
+// Group by group, like read_dense: the slot words that were loaded to prefetch are those that are latched.
+template <class F>
+RowElements::Done RowElements::update_dense(const ElementPairs& pairs, Reach reach, F& f) const {
+  Word* const words = store_.words().dense();
+  const Key* const keys = pairs.keys.data();
+  const std::uint32_t* const indices = pairs.indices.data();
+  std::byte* const slots = store_.shared_address(0);
+  const std::ptrdiff_t unit_bytes = store_.shared_address(1) - slots;
+  const std::size_t element_bytes = element_bytes_;
+  const SlotBits::Test test = store_.changes(reach);
+  // In addition, every rank can address the slot, and no thread holds the latch.
+  const SlotBits::Test simple{test.mask | SlotBits::kPrivateBit | SlotBits::kLatchBit, test.value};
+  std::array<std::uint64_t, kGroup> before;
+  std::array<std::byte*, kGroup> values;
+  Done done;
+  while (done.pairs + kGroup < pairs.size()) {
+    const std::size_t group = done.pairs;
+    prefetch_words(words, pairs, group);
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      before[i] = words[keys[group + i].index()].load(std::memory_order_relaxed);
+      // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.
+      values[i] = slots + std::ptrdiff_t{SlotBits(before[i]).low()} * unit_bytes;
+      __builtin_prefetch(values[i] + indices[group + i] * element_bytes, 1);
+    }
+    while (done.pairs < group + kGroup) {
+      const std::size_t at = done.pairs;
+      Word& word = words[keys[at].index()];
+      const SlotBits seen(before[at - group]);
+      const SlotBits latched = seen.with_latch();
+      std::uint64_t bits = seen.bits();
+      if (keys[at] != keys[at + 1] && seen.passes(simple) &&
+          word.compare_exchange_strong(bits, latched.bits(), std::memory_order_acquire,
+                                       std::memory_order_relaxed)) [[likely]] {
+        std::atomic_thread_fence(std::memory_order_release);
+        f(at, at + 1, values[at - group]);
+        store_.release(word, latched);
+        ++done.pairs;
+        ++done.runs;
+        done.copies += latched.is_copy() ? 1 : 0;
+      } else if (!update_run(pairs, reach, f, done)) {
+        return done;
+      }
+    }
+  }
+  return update_runs(pairs, reach, f, done);
+}
 
 }  // namespace lapse

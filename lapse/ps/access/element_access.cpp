@@ -10,15 +10,28 @@ void ElementAccess::push(std::byte* slot, std::size_t first, std::size_t end) co
                                           end - first, request_.operation.scale);
 }
 
+RowElements::Done ElementAccess::push_leading() const {
+  if (table_.definition().rule.kind() != UpdateRuleKind::add || request_.operation.scale != 1.0F) {
+    return elements_.update(
+        pairs_, reach_, [&](std::size_t first, std::size_t end, std::byte* slot) { push(slot, first, end); });
+  }
+  // The shortest path, without a call for each run.
+  return visit_element(table_.sizes().layout().type, [&](auto element) {
+    using T = decltype(element);
+    const auto* const updates = reinterpret_cast<const T*>(request_.updates);
+    const std::uint32_t* const indices = pairs_.indices.data();
+    return elements_.update(pairs_, reach_, [=](std::size_t first, std::size_t end, std::byte* slot) {
+      for (std::size_t i = first; i < end; ++i)
+        add_elements(reinterpret_cast<T*>(slot) + indices[i], updates + i, 1);
+    });
+  });
+}
+
 void ElementAccess::carry_out_leading() {
   // A function of lengths is code of the application.
   if (table_.store().is_sparse() && !table_.sizes().uniform()) return;
   const RowElements::Done done =
-      is_read(request_.operation.kind)
-          ? elements_.read(pairs_, request_.destination)
-          : elements_.update(pairs_, reach_, [&](std::size_t first, std::size_t end, std::byte* slot) {
-              push(slot, first, end);
-            });
+      is_read(request_.operation.kind) ? elements_.read(pairs_, request_.destination) : push_leading();
   next_ = done.pairs;
   counts_.all += done.runs;
   counts_.copies += done.copies;

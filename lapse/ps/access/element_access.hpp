@@ -57,6 +57,8 @@ class ElementAccess {
  private:
   // Accesses the run that ends before this pair. Returns false if its key is not local.
   bool carry_out(Store::Word* word, std::size_t end);
+  // Pushes to the leading runs whose keys are local.
+  RowElements::Done push_leading() const;
   bool read_uninitialized(const ElementRun& run, std::byte* to);
   void push(std::byte* slot, std::size_t first, std::size_t end) const;
 

@@ -28,6 +28,9 @@
 #define LAPSE_6_(call, a, b, c, d, values, n) call(a, b, c, d, values, LAPSE_TYPED_(values, n))
 #define LAPSE_7_(call, a, b, c, d, values, n, e) call(a, b, c, d, values, LAPSE_TYPED_(values, n), e)
 #define LAPSE_8_(call, a, b, c, d, values, n, e, f) call(a, b, c, d, values, LAPSE_TYPED_(values, n), e, f)
+#define LAPSE_7E_(call, a, b, c, d, i, values, n) call(a, b, c, d, i, values, LAPSE_TYPED_(values, n))
+#define LAPSE_8E_(call, a, b, c, d, i, values, n, e) call(a, b, c, d, i, values, LAPSE_TYPED_(values, n), e)
+#define LAPSE_9E_(call, a, b, c, d, i, values, n, e, f) call(a, b, c, d, i, values, LAPSE_TYPED_(values, n), e, f)
 #define LAPSE_LOCAL_(call, a, b, c, values, n, d) call(a, b, c, values, LAPSE_TYPED_(values, n), d)
 #define LAPSE_P4_ LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_
 #define LAPSE_P24_ LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_
@@ -38,6 +41,7 @@
 #define LAPSE_CALL_6_(macro, ...) LAPSE_PICK_EXPANDED_(__VA_ARGS__, LAPSE_P24_, LAPSE_PLAIN_, LAPSE_PLAIN_, macro, LAPSE_P4_, LAPSE_PLAIN_, 0)
 #define LAPSE_CALL_7_(macro, ...) LAPSE_PICK_EXPANDED_(__VA_ARGS__, LAPSE_P24_, LAPSE_PLAIN_, macro, LAPSE_P4_, LAPSE_PLAIN_, LAPSE_PLAIN_, 0)
 #define LAPSE_CALL_8_(macro, ...) LAPSE_PICK_EXPANDED_(__VA_ARGS__, LAPSE_P24_, macro, LAPSE_P4_, LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_, 0)
+#define LAPSE_CALL_9_(macro, ...) LAPSE_PICK_EXPANDED_(__VA_ARGS__, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_P4_, LAPSE_PLAIN_, LAPSE_PLAIN_, LAPSE_PLAIN_, macro, LAPSE_P4_, LAPSE_P4_, 0)
 
 #define lapse_pull(...) LAPSE_CALL_6_(LAPSE_6_, __VA_ARGS__)(lapse_pull, __VA_ARGS__)
 #define lapse_push(...) LAPSE_CALL_6_(LAPSE_6_, __VA_ARGS__)(lapse_push, __VA_ARGS__)
@@ -45,6 +49,10 @@
 #define lapse_pull_begin(...) LAPSE_CALL_7_(LAPSE_7_, __VA_ARGS__)(lapse_pull_begin, __VA_ARGS__)
 #define lapse_set_begin(...) LAPSE_CALL_7_(LAPSE_7_, __VA_ARGS__)(lapse_set_begin, __VA_ARGS__)
 #define lapse_push_begin(...) LAPSE_CALL_8_(LAPSE_8_, __VA_ARGS__)(lapse_push_begin, __VA_ARGS__)
+#define lapse_pull_elements(...) LAPSE_CALL_7_(LAPSE_7E_, __VA_ARGS__)(lapse_pull_elements, __VA_ARGS__)
+#define lapse_push_elements(...) LAPSE_CALL_7_(LAPSE_7E_, __VA_ARGS__)(lapse_push_elements, __VA_ARGS__)
+#define lapse_pull_elements_begin(...) LAPSE_CALL_8_(LAPSE_8E_, __VA_ARGS__)(lapse_pull_elements_begin, __VA_ARGS__)
+#define lapse_push_elements_begin(...) LAPSE_CALL_9_(LAPSE_9E_, __VA_ARGS__)(lapse_push_elements_begin, __VA_ARGS__)
 #define lapse_pull_if_local(...) LAPSE_CALL_6_(LAPSE_LOCAL_, __VA_ARGS__)(lapse_pull_if_local, __VA_ARGS__)
 #define lapse_lease_apply(...) LAPSE_CALL_5_(LAPSE_5_, __VA_ARGS__)(lapse_lease_apply, __VA_ARGS__)
 #define lapse_sample_pull(...) LAPSE_CALL_6_(LAPSE_SAMPLE_, __VA_ARGS__)(lapse_sample_pull, __VA_ARGS__)

@@ -34,8 +34,19 @@ LAPSE_C_API lapse_status lapse_call(lapse_worker* worker, const lapse_table* tab
                                     const lapse_function* function, const uint64_t* keys, size_t count,
                                     const void* arguments, void* results);
 
+/* Single elements of values: element i is number indices[i] of the value of keys[i]; `elements` is the number
+ * of indices and of elements. key_count: that number, or 1 for one key of all indices. Pushes apply in order;
+ * the rules add, sgd, adagrad and ftrl can push to single elements. An index that a value does not have is
+ * LAPSE_ERROR_USAGE. */
+LAPSE_C_API lapse_status lapse_pull_elements(lapse_worker* worker, const lapse_table* table,
+                                             const uint64_t* keys, size_t key_count, const uint32_t* indices,
+                                             void* values, size_t elements);
+LAPSE_C_API lapse_status lapse_push_elements(lapse_worker* worker, const lapse_table* table,
+                                             const uint64_t* keys, size_t key_count, const uint32_t* indices,
+                                             const void* updates, size_t elements);
+
 /* These begin the same operations. `operation` may be NULL, except with results; then lapse_wait_all waits
- * for it. lapse_push_begin has copied keys and updates when it returns. Values of a pull and results of a
+ * for it. lapse_push_begin has copied its arguments when it returns. Values of a pull and results of a
  * call must live until the operation is finished or freed. */
 LAPSE_C_API lapse_status lapse_pull_begin(lapse_worker* worker, const lapse_table* table,
                                           const uint64_t* keys, size_t count, void* values, size_t elements,
@@ -52,6 +63,14 @@ LAPSE_C_API lapse_status lapse_localize_begin(lapse_worker* worker, const lapse_
 LAPSE_C_API lapse_status lapse_call_begin(lapse_worker* worker, const lapse_table* table,
                                           const lapse_function* function, const uint64_t* keys, size_t count,
                                           const void* arguments, void* results, lapse_operation** operation);
+LAPSE_C_API lapse_status lapse_pull_elements_begin(lapse_worker* worker, const lapse_table* table,
+                                                   const uint64_t* keys, size_t key_count,
+                                                   const uint32_t* indices, void* values, size_t elements,
+                                                   lapse_operation** operation);
+LAPSE_C_API lapse_status lapse_push_elements_begin(lapse_worker* worker, const lapse_table* table,
+                                                   const uint64_t* keys, size_t key_count,
+                                                   const uint32_t* indices, const void* updates,
+                                                   size_t elements, float scale, lapse_operation** operation);
 LAPSE_C_API int lapse_operation_done(const lapse_operation* operation);
 /* Waits for the operation and frees the handle, also if an error is returned. NULL is allowed. */
 LAPSE_C_API lapse_status lapse_wait(lapse_operation* operation);

@@ -7,9 +7,9 @@
 
 namespace lapse {
 
-// One rank's counters for one table. An access is one key of a pull, push or set of a worker of this rank;
-// each is counted once, as local, queued or remote. A key served by another rank of the domain also counts as
-// local: finding the serving rank would add a tenth to the time of an access in memory.
+// One rank's counters for one table. An access is one key of a worker's pull, push or set, or one run of its
+// elements; each is counted once, as local, queued or remote. A key served by another rank of the domain also
+// counts as local: finding the serving rank would add a tenth to the time of an access in memory.
 struct LAPSE_EXPORT TableCounters {
   std::uint64_t operations = 0;
   std::uint64_t remote_operations = 0;

@@ -16,6 +16,8 @@ namespace lapse::limits {
 inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 30) - 1;
 // Keys in one call, repeated keys counted each time. All keys of a call may be unanswered.
 inline constexpr std::uint32_t kKeysOfCall = kUnansweredKeys;
+// Pairs in one call on single elements, of which each may be unanswered by itself.
+inline constexpr std::uint32_t kPairsOfCall = kKeysOfCall;
 // Elements in the values of one call: the start of a key's row is sent and stored in 32 bits.
 inline constexpr std::uint32_t kElementsOfCall = 0xffff'ffffU;
 // A worker's operations that are unfinished or whose handles are kept.

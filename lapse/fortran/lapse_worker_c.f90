@@ -54,6 +54,27 @@ module lapse_worker_c
   end interface
 
   interface
+    integer(c_int) function c_pull_elements(worker, table, keys, key_count, indices, values, elements) &
+        bind(C, name="lapse_pull_elements")
+      import
+      type(c_ptr), value :: worker, table, keys, indices, values
+      integer(c_size_t), value :: key_count, elements
+    end function c_pull_elements
+    integer(c_int) function c_pull_elements_begin(worker, table, keys, key_count, indices, values, elements, &
+                                                  operation) bind(C, name="lapse_pull_elements_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, indices, values
+      integer(c_size_t), value :: key_count, elements
+      type(c_ptr), intent(inout) :: operation
+    end function c_pull_elements_begin
+    integer(c_int) function c_push_elements_begin(worker, table, keys, key_count, indices, updates, elements, scale, &
+                                                  operation) bind(C, name="lapse_push_elements_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, indices, updates
+      integer(c_size_t), value :: key_count, elements
+      real(c_float), value :: scale
+      type(c_ptr), intent(inout), optional :: operation
+    end function c_push_elements_begin
     integer(c_int) function c_call(worker, table, run, keys, count, arguments, results) &
         bind(C, name="lapse_call")
       import

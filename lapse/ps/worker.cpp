@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/access/element_checks.hpp"
 #include "lapse/ps/access/limited_rows.hpp"
 #include "lapse/ps/access/reduction.hpp"
 #include "lapse/ps/access/worker_core.hpp"
+#include "lapse/ps/elements.hpp"
 
 namespace lapse {
 
@@ -110,6 +112,23 @@ Operation Worker::begin_call(const TableHandle& table, std::span<const Key> keys
                        {.operation = {.kind = OperationKind::call, .function = &function},
                         .updates = arguments.data,
                         .destination = results.data});
+}
+
+Operation Worker::begin_elements(const TableHandle& table, const ElementCall& call) {
+  core_->admit(table, call.keys);
+  const ElementChecks checks(table.state(), rank());
+  const ElementPairs pairs{call.keys, call.indices};
+  checks.keys(call.keys_of_call, pairs.size());
+  checks.pairs(pairs, call.is_push ? "updates" : "values", call.elements);
+  if (call.is_push) {
+    core_->arguments().scale(table.state(), call.scale);
+    checks.updates(pairs, call.updates, gate_.counters(table));
+  }
+  const OperationKind kind = call.is_push ? OperationKind::push_elements : OperationKind::pull_elements;
+  return core_->access_elements(table, pairs,
+                                {.operation = {.kind = kind, .scale = call.scale},
+                                 .updates = call.updates,
+                                 .destination = call.values});
 }
 
 Operation Worker::begin_localize(const TableHandle& table, std::span<const Key> keys) {

@@ -24,6 +24,7 @@ namespace lapse {
 
 class Lease;
 class LeaseKeys;
+struct ElementCall;
 struct RegisteredFunction;
 struct Seat;
 template <Element T, class Argument, class Result>
@@ -49,7 +50,6 @@ enum class Locality : std::uint8_t {
 // Keys that are on this rank are read and written in its memory; for other keys, a call starts an
 // asynchronous operation. Per key, a worker's operations take effect in the order of its calls, synchronous
 // or not, wherever the key is and while it moves. Operations on different keys are not ordered.
-//
 // docs/adaptive-management.md has a table of what each call does if the domain has a replica of the value.
 //
 // Every call checks its arguments before anything is applied, and throws KeyOutOfRange, LengthMismatch, or
@@ -144,6 +144,15 @@ class LAPSE_EXPORT Worker {
     return localize(table, std::span<const Key>(&key, 1));
   }
 
+  // --- single elements of values: see lapse/ps/elements.hpp, which defines these. Keys: a Key or a span ---
+  template <Element T, class Keys>
+  [[nodiscard]] Operation pull_elements(const Table<T>& table, const Keys& keys,
+                                        std::span<const std::uint32_t> indices,
+                                        std::type_identity_t<std::span<T>> values);
+  template <Element T, class Keys>
+  Operation push_elements(const Table<T>& table, const Keys& keys, std::span<const std::uint32_t> indices,
+                          std::type_identity_t<std::span<const T>> updates, float scale = 1.0F);
+
   // --- only if local: never leaves the rank ---
 
   // Returns where the key is. The answer may be out of date when the call returns, except that
@@ -154,7 +163,6 @@ class LAPSE_EXPORT Worker {
     return locality_of(table.handle(), key);
   }
   // Returns false and reads nothing if the key is not local or this worker has an unanswered operation on it.
-  // For a value that is private to a neighbour (Locality), returns false indefinitely, also after a localize.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     return read_direct(table.handle(), key, value) ||
@@ -220,8 +228,7 @@ class LAPSE_EXPORT Worker {
   // Collective over all workers. Every worker gets the bytes of worker `root`. All spans have equal lengths.
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
 
-  // For interfaces to other languages: a function without its types. `arguments` and `results` hold the bytes
-  // that it needs for each key.
+  // For interfaces to other languages: a function without its types, and its bytes for each key.
   Operation call(const TableHandle& table, const RegisteredFunction& function, const void* function_server,
                  std::span<const Key> keys, const std::byte* arguments, std::byte* results) {
     return begin_call(table, keys, function, function_server, {arguments, keys.size(), keys.size()},
@@ -306,6 +313,7 @@ class LAPSE_EXPORT Worker {
   Operation begin_call(const TableHandle& table, std::span<const Key> keys,
                        const RegisteredFunction& function, const void* function_server,
                        Rows<const std::byte> arguments, Rows<std::byte> results);
+  Operation begin_elements(const TableHandle& table, const ElementCall& call);
   Operation begin_localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality_of(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements);

@@ -1,5 +1,6 @@
 // Converts exceptions of the library to those of lapse/errors.py.
 #include "lapse/core/error.hpp"
+#include "lapse/core/index_out_of_range.hpp"
 #include "lapse/core/not_finite_update.hpp"
 
 #include <exception>
@@ -14,6 +15,7 @@ namespace {
 const char* class_of(const std::exception& error) {
   if (dynamic_cast<const KeyOutOfRange*>(&error) != nullptr) return "KeyOutOfRange";
   if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) return "LengthMismatch";
+  if (dynamic_cast<const IndexOutOfRange*>(&error) != nullptr) return "IndexOutOfRange";
   if (dynamic_cast<const NotFiniteUpdate*>(&error) != nullptr) return "NotFiniteUpdate";
   if (dynamic_cast<const ClosedError*>(&error) != nullptr) return "ClosedError";
   if (dynamic_cast<const CollectiveMismatch*>(&error) != nullptr) return "CollectiveMismatch";

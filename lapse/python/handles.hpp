@@ -209,6 +209,8 @@ inline py::tuple memory_tuple(const ParameterServer::MemoryUse& use) {
 
 // Declares workers.
 void declare_worker(py::module_& module);
+// Declares their calls on single elements.
+void declare_elements(py::class_<WorkerState, SharedWorker>& worker);
 // Declares their calls at a key's owner.
 void declare_local(py::class_<WorkerState, SharedWorker>& worker);
 void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);

@@ -176,6 +176,7 @@ void declare_worker(py::module_& module) {
   py::class_<WorkerState, SharedWorker> declared(module, "Worker",
                                                  "A thread's access to the tables of a server.");
   declare_local(declared);
+  declare_elements(declared);
   declare_leases(module, declared);
   declare_intents(module, declared);
   declared

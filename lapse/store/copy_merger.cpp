@@ -31,6 +31,7 @@ CopyMerger::CopyMerger(const UpdateKernel& kernel, const ValueLayout& layout, Is
   visit_element(layout.type, [&](auto element) {
     const Kernels<decltype(element)>& kernels = kernels_for<decltype(element)>(isa);
     add_ = kernels.add_rule;
+    add_elements_ = kernels.add_elements;
     difference_rebase_ = kernels.difference_rebase;
     merge_refresh_ = kernels.merge_refresh;
   });

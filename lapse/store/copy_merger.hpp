@@ -60,6 +60,13 @@ class CopyMerger {
     if (by_gradients()) add_to_sum(content, update, elements);
   }
 
+  // Like push, for single elements, as UpdateKernel::apply_elements applies them.
+  void push_elements(std::byte* content, std::size_t elements, const std::uint32_t* indices,
+                     const std::byte* updates, std::size_t count, float scale = 1.0F) const {
+    kernel_.apply_elements(content, elements, indices, updates, count, scale);
+    if (by_gradients()) add_elements_to_sum(content, elements, indices, updates, count);
+  }
+
   // Moves the unmerged part to `delta`. Returns false, leaving the delta empty, if there is none.
   bool take_delta(std::byte* content, std::byte* base, std::byte* delta, std::size_t elements) const;
 
@@ -93,7 +100,13 @@ class CopyMerger {
       add(sum, update, elements);
     }
   }
-  // The loop of the rule `add` uses no parameters.
+  void add_elements_to_sum(std::byte* content, std::size_t elements, const std::uint32_t* indices,
+                           const std::byte* updates, std::size_t count) const {
+    std::byte* const sum = sum_of(content, elements);
+    if (SlotHead::of(content).pushes++ == 0) std::memset(sum, 0, layout_.value_bytes(elements));
+    add_elements_(this, sum, elements, indices, updates, count, 1.0F);
+  }
+  // The loops of the rule `add` use no parameters.
   void add(std::byte* to, const std::byte* what, std::size_t elements) const {
     add_(this, to, what, elements, 1.0F);
   }
@@ -105,6 +118,7 @@ class CopyMerger {
   UpdateKernel kernel_;
   ValueLayout layout_;
   RuleLoop add_;
+  ElementLoop add_elements_;
   DifferenceRebase difference_rebase_;
   MergeRefresh merge_refresh_;
 };

@@ -269,6 +269,7 @@ class Store : public SlotAccess, public WatchedRoles {
  private:
   friend class KeyCopies;
   friend class KeyRun;
+  friend class RowElements;
 
   static constexpr std::size_t kPrefetchBytes = 512;
 

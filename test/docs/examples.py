@@ -27,6 +27,7 @@ FRAGMENTS_HEAD = """#include <csignal>
 #include "lapse/jobs/checkpoints.hpp"
 #include "lapse/jobs/job_control.hpp"
 #include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/elements.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/mpi_calls.hpp"

@@ -11,7 +11,7 @@ import random
 import struct
 import sys
 
-KINDS = 49
+KINDS = 55
 # The numbers of steps: see packets.cpp.
 DELIVER, DELIVER_ALL, FLIP, OVERWRITE, RESIZE, HOSTILE, TWICE, FIRST_CALL, LAST_STEP = 0, 1, 2, 3, 4, 5, 6, 7, 15
 DOMAINS_OF_TWO, ONE_DOMAIN, LIBRARY_COPIES, ALL_COPIES, LANES, LITTLE_MEMORY = 1, 2, 4, 8, 16, 32

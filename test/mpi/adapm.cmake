@@ -5,7 +5,7 @@ lapse_test(test_adapm_manager
   DOMAINS rank 2
   TIMEOUT 60)
 lapse_test(test_adapm_copies
-  SOURCES adapm_calls.cpp adapm_limits.cpp adapm_phases.cpp adapm_rules.cpp adapm_sync.cpp
+  SOURCES adapm_calls.cpp adapm_elements.cpp adapm_limits.cpp adapm_phases.cpp adapm_rules.cpp adapm_sync.cpp
   DEPENDS lapse::adapm
   RANKS 3 4
   DOMAINS rank 2

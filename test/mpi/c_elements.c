@@ -26,6 +26,8 @@ int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length
 
 int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length) {
   const uint64_t key = 1;
+  const uint32_t index = 0;
+  const uint32_t outside = (uint32_t)length;
   double* const doubles = calloc(length, sizeof *doubles);
   float* const values = calloc(length, sizeof *values);
   const int* const integers = calloc(length, sizeof *integers);
@@ -43,6 +45,17 @@ int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length
   REFUSED(lapse_set_begin(worker, floats, &key, 1, (const long long*)integers, length, NULL),
           "a pointer to int64");
   REFUSED(lapse_pull_if_local(worker, floats, key, doubles, length, &done), "a pointer to double");
+  REFUSED(lapse_pull_elements(worker, floats, &key, 1, &index, doubles, 1), "a pointer to double");
+  REFUSED(lapse_push_elements(worker, floats, &key, 1, &index, integers, 1), "a pointer to int32");
+  REFUSED(lapse_pull_elements_begin(worker, floats, &key, 1, &index, doubles, 1, &operation), "to double");
+  REFUSED(lapse_push_elements_begin(worker, floats, &key, 1, &index, doubles, 1, 1.0F, NULL), "to double");
+  REFUSED(lapse_push_elements(worker, floats, &key, 1, &outside, values, 1), "is out of range");
+  CHECK(lapse_push_elements(worker, floats, &key, 1, &index, values, 1));
+  CHECK(lapse_push_elements_begin(worker, floats, &key, 1, &index, values, 1, 1.0F, NULL));
+  CHECK(
+      lapse_pull_elements(worker, floats, (const uint64_t[]){1, 2}, 2, (const uint32_t[]){0, 0}, values, 2));
+  CHECK(lapse_pull_elements_begin(worker, floats, &key, 1, &index, values, 1, &operation));
+  CHECK(lapse_wait(operation));
   CHECK(lapse_pull(worker, floats, &key, 1, values, length));
   CHECK(lapse_pull(worker, floats, &key, 1, untyped, length));
   CHECK(lapse_push(worker, floats, &key, 0, NULL, 0));

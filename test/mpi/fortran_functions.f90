@@ -84,4 +84,34 @@ contains
     visits = visits + 1
     failed = merge(0, 1, key < key_count .and. length == row .and. c_associated(value))
   end function count_visit
+
+  ! Single elements: the first of each value, which are these before and afterwards.
+  recursive subroutine access_elements(worker, floats, keys, firsts)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: floats
+    integer(int64), intent(in) :: keys(4)
+    real(real32), intent(in) :: firsts(4)
+    real(real32), target, asynchronous :: pulled(4)
+    type(lapse_operation) :: operation
+    integer(int32), parameter :: indices(4) = 0
+    integer :: status
+    call lapse_push_elements(worker, floats, keys, indices, firsts*0 + 1)
+    call lapse_push_elements_begin(worker, floats, keys(1:1), indices(1:2), [1.0_real32, 1.0_real32], 0.5_real32)
+    call lapse_wait_all(worker)
+    call lapse_sync_barrier(worker)
+    call lapse_pull_elements(worker, floats, keys, indices, pulled)
+    call expect(all(pulled(2:) == firsts(2:) + lapse_worker_count(worker)), 'elements')
+    call expect(pulled(1) == firsts(1) + 2*lapse_worker_count(worker), 'an element that was pushed several times')
+    call lapse_pull_elements(worker, floats, keys, indices(1:3), pulled, status)
+    call expect_error(status, lapse_error_length, 'indices')
+    call lapse_pull_elements(worker, floats, keys, indices + row, pulled, status)
+    call expect_error(status, lapse_error_usage, 'out of range')
+    call lapse_barrier(worker)
+    call lapse_push_elements(worker, floats, keys, indices, [-2.0_real32, -1.0_real32, -1.0_real32, -1.0_real32])
+    call lapse_sync_barrier(worker)
+    call lapse_pull_elements_begin(worker, floats, keys, indices, pulled, operation)
+    call lapse_wait(operation)
+    call expect(all(pulled == firsts), 'elements as they were')
+    call lapse_barrier(worker)
+  end subroutine access_elements
 end module fortran_functions

@@ -44,6 +44,7 @@ contains
     call lapse_pull_begin(worker, p%floats, keys, strided(:, 1:8:2), operation, status)
     call expect_error(status, lapse_error_usage, 'gaps')
     call lapse_barrier(worker)
+    call access_elements(worker, p%floats, keys, later(1, :))
 
     doubles = 0.5
     call lapse_push(worker, p%doubles, keys, doubles)

@@ -17,6 +17,7 @@ try:
     from arguments import conversions, one_error_each, refused_arguments, server_arguments, texts
     from announcing import announcing
     from by_key import lengths_and_homes
+    from elements import elements
     from forking import children
     from functions import functions, tensors
     from jobs import dropped_attachments, intervals, regions, signals
@@ -282,6 +283,7 @@ def main():
         regions(server)
         functions(server)
         lengths_and_homes(server)
+        elements(server)
         memory(server, tables[0])
         limits(server)
         tensors(server, tables[0])

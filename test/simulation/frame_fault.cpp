@@ -11,12 +11,14 @@ namespace {
 
 bool is_divisible(FrameKind kind) {
   return (kind >= FrameKind::on && kind <= FrameKind::transfer_with_members) ||
-         kind == FrameKind::pull_answer || kind == FrameKind::push_answer || kind == FrameKind::call_answer;
+         kind == FrameKind::pull_answer || kind == FrameKind::push_answer || kind == FrameKind::call_answer ||
+         kind == FrameKind::pull_elements_answer;
 }
 
 bool is_answer(FrameKind kind) {
   return kind == FrameKind::pull_answer || kind == FrameKind::push_answer || kind == FrameKind::call_answer ||
-         kind == FrameKind::pull_run_answer || kind == FrameKind::push_run_answer;
+         kind == FrameKind::pull_elements_answer || kind == FrameKind::pull_run_answer ||
+         kind == FrameKind::push_run_answer;
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   const auto kind = static_cast<FrameKind>(header.kind);
   if (kind == FrameKind::pull_run_answer || kind == FrameKind::push_run_answer)
     return fmt::format(" items {} to {}", header.origin, header.origin + static_cast<int>(header.count) - 1);
-  const bool answer = kind == FrameKind::pull_answer || kind == FrameKind::push_answer;
+  const bool answer = kind == FrameKind::pull_answer || kind == FrameKind::push_answer ||
+                      kind == FrameKind::pull_elements_answer;
   const bool run = kind == FrameKind::pull_run || kind == FrameKind::push_run || kind == FrameKind::set_run;
   const std::size_t step = run ? sizeof(std::uint64_t) : header.record_bytes;
   for (std::uint32_t i = 0; i < header.count; ++i, records += step) {
@@ -70,6 +71,8 @@ std::string describe_packet(std::span<const std::byte> packet) {
       case FrameKind::pull:
       case FrameKind::push:
       case FrameKind::set:
+      case FrameKind::pull_elements:
+      case FrameKind::push_elements:
         text += fmt::format(" of rank {}, worker {} call {}{}", header.origin, header.operation >> 32U,
                             header.operation & 0xffff'ffffU,
                             (header.flags & FrameHeader::kByHome) != 0 ? ", by home" : "");
@@ -85,6 +88,7 @@ std::string describe_packet(std::span<const std::byte> packet) {
       case FrameKind::push_run_answer:
       case FrameKind::pull_answer:
       case FrameKind::push_answer:
+      case FrameKind::pull_elements_answer:
         text += fmt::format(" from domain {}, worker {} call {}", header.domain, header.operation >> 32U,
                             header.operation & 0xffff'ffffU);
         break;

@@ -3,9 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "lapse/ps/elements.hpp"
+
 namespace lapse::test {
+
+namespace {
+bool changes(Call call) {
+  return call != Call::pull && call != Call::pull_elements;
+}
+}  // namespace
 
 class RefusalClient::Pending final : public PendingCall {
  public:
@@ -31,6 +40,7 @@ class RefusalClient::Pending final : public PendingCall {
       case Call::localize:
         return;
       case Call::pull:
+      case Call::pull_elements:
         counts = client_.layout(of_.key).counts(std::span<const Value>(values_));
         break;
       case Call::call:
@@ -40,7 +50,7 @@ class RefusalClient::Pending final : public PendingCall {
       default:
         break;
     }
-    client_.succeeded(of_.key, of_.number, of_.call != Call::pull, std::move(counts));
+    client_.succeeded(of_.key, of_.number, changes(of_.call), std::move(counts));
   }
   bool failed(const Error& error) override {
     client_.check(of_.asked, error);
@@ -88,6 +98,8 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
     case Call::pull:
     case Call::push:
     case Call::call:
+    case Call::pull_elements:
+    case Call::push_elements:
       return value_call(call, keys[0]);
     case Call::set:  // would undo other workers' counts
       return value_call(Call::push, keys[0]);
@@ -109,19 +121,24 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
 
 std::unique_ptr<PendingCall> RefusalClient::value_call(Call call, Key key) {
   const Key name = shape_.name(key);
-  const bool pulls = call != Call::push;
-  const bool pushes = call != Call::pull;
+  const bool pulls = call != Call::push && call != Call::push_elements;
+  const bool pushes = changes(call);
   std::vector<Value> values = layout(key).unit<Value>(index_);
-  if (call == Call::pull) std::ranges::fill(values, 0);
+  if (!pushes) std::ranges::fill(values, 0);
+  std::vector<std::uint32_t> indices(values.size());
+  std::iota(indices.begin(), indices.end(), 0U);
   Pending::Of of{call, key, log_.called(key, pulls, pushes), ask(std::span(&key, 1), false, pushes)};
   const Asked asked = of.asked;
   auto pending = std::make_unique<Pending>(*this, std::move(of), std::move(values));
   const CountArgument argument{layout_.workers, index_};
   try {
-    pending->set_operation(call == Call::pull   ? worker_.pull(table_, name, pending->values())
-                           : call == Call::push ? worker_.push(table_, name, pending->values())
-                                                : worker_.call(table_, function_, std::span(&name, 1),
-                                                               std::span(&argument, 1), pending->results()));
+    pending->set_operation(
+        call == Call::pull            ? worker_.pull(table_, name, pending->values())
+        : call == Call::push          ? worker_.push(table_, name, pending->values())
+        : call == Call::pull_elements ? worker_.pull_elements(table_, name, indices, pending->values())
+        : call == Call::push_elements ? worker_.push_elements(table_, name, indices, pending->values())
+                                      : worker_.call(table_, function_, std::span(&name, 1),
+                                                     std::span(&argument, 1), pending->results()));
   } catch (const UserCodeFailed& error) {
     check(asked, error);
     ++refusals_.failed_calls;

@@ -201,7 +201,7 @@ TEST_CASE("simulation of replication finds versions that are not required") {
   fault.before = [](ReceivedRecord& record) {
     const std::uint64_t none = 0;
     if (record.kind() == FrameKind::pull_answer || record.kind() == FrameKind::push_answer ||
-        record.kind() == FrameKind::call_answer) {
+        record.kind() == FrameKind::call_answer || record.kind() == FrameKind::pull_elements_answer) {
       std::memcpy(record.bytes + sizeof(AnswerRecord), &none, sizeof none);
     } else if (record.kind() == FrameKind::pull_run_answer || record.kind() == FrameKind::push_run_answer) {
       const std::size_t bytes = std::size_t{record.header.count} * sizeof none;

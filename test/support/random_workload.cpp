@@ -12,7 +12,7 @@ namespace lapse::test {
 std::string_view to_string(Call call) {
   constexpr std::array<std::string_view, kCalls> kNames{
       "pull", "push",  "set",    "localize", "pull_if_local", "update_if_local",
-      "call", "lease", "intent", "sync"};
+      "call", "lease", "intent", "sync",     "pull_elements", "push_elements"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
@@ -37,7 +37,9 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
                       one_of(0U, 2U),
                       one_of(0U, 1U, 4U),
                       0,
-                      0};
+                      0,
+                      one_of(0U, 1U, 3U),
+                      one_of(0U, 1U, 3U)};
   settings.max_touches = one_of(0, 1, 5);
   return settings;
 }

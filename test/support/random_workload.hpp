@@ -28,9 +28,9 @@ struct WorkloadSettings {
   // Probability of a call on 10 to 100 keys, some of which may repeat. Half of the other calls then use only
   // a few keys, so that they meet the keys of bulk calls.
   double bulk = 0;
-  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1,
-                                            2, 2, 1, 0, 0};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                               // of the keys of a lease
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2,
+                                            2, 1, 0, 0, 1, 2};  // of the calls, in the order of Call
+  std::size_t max_touches = 4;                                  // of the keys of a lease
   bool long_intents = true;  // some intents last for many calls, or to the end
 
   // Drawn from a seed.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "test/support/element_calls.hpp"
+
 namespace lapse::test {
 
 class AssignmentClient::PendingPull final : public PendingCall {
@@ -34,9 +36,12 @@ std::unique_ptr<PendingCall> AssignmentClient::call(Call call, std::span<const K
   switch (call) {
     case Call::pull:
       return pull(keys);
+    case Call::pull_elements:
+      return pull_elements(keys);
     case Call::push:
     case Call::set:
     case Call::call:
+    case Call::push_elements:  // The rule assigns.
       return write(call, keys);
     case Call::localize:
       return std::make_unique<PendingCall>(worker_.localize(table_, names(keys)));
@@ -82,6 +87,21 @@ std::unique_ptr<PendingCall> AssignmentClient::pull(std::span<const Key> keys) {
                                          : worker_.pull(table_, names(keys), values);
   return std::make_unique<PendingPull>(std::move(operation), log_, std::move(values),
                                        std::vector<Key>(keys.begin(), keys.end()), std::move(positions));
+}
+
+std::unique_ptr<PendingCall> AssignmentClient::pull_elements(std::span<const Key> keys) {
+  std::vector<std::size_t> positions;
+  std::vector<Key> read;
+  ElementCalls<std::int64_t> pairs;
+  for (const Key key : keys) {
+    if (!pairs.add(shape_.name(key), Assignment::kLength)) continue;
+    positions.push_back(log_.begin_read(key));
+    read.push_back(key);
+  }
+  std::vector<std::int64_t> values(pairs.size());
+  Operation operation = pairs.pull(worker_, table_, values);
+  return std::make_unique<PendingPull>(std::move(operation), log_, std::move(values), std::move(read),
+                                       std::move(positions));
 }
 
 std::unique_ptr<PendingCall> AssignmentClient::write(Call call, std::span<const Key> keys) {

@@ -30,6 +30,7 @@ class AssignmentClient final : public TableClient {
   class PendingPull;
 
   std::unique_ptr<PendingCall> pull(std::span<const Key> keys);
+  std::unique_ptr<PendingCall> pull_elements(std::span<const Key> keys);
   std::unique_ptr<PendingCall> write(Call call, std::span<const Key> keys);
   void pull_if_local(Key key);
   void update_if_local(Key key);

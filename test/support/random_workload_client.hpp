@@ -13,8 +13,21 @@
 
 namespace lapse::test {
 
-enum class Call { pull, push, set, localize, pull_if_local, update_if_local, call, lease, intent, sync };
-inline constexpr int kCalls = 10;
+enum class Call {
+  pull,
+  push,
+  set,
+  localize,
+  pull_if_local,
+  update_if_local,
+  call,
+  lease,
+  intent,
+  sync,
+  pull_elements,
+  push_elements
+};
+inline constexpr int kCalls = 12;
 
 std::string_view to_string(Call call);
 

@@ -13,6 +13,7 @@
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/count_function.hpp"
+#include "test/support/element_calls.hpp"
 #include "test/support/history_counters.hpp"
 #include "test/support/history_live_counters.hpp"
 #include "test/support/random_workload_client.hpp"
@@ -57,6 +58,10 @@ class CounterClient final : public TableClient {
         break;
       case Call::call:
         return call_function(keys);
+      case Call::pull_elements:
+        return pull_elements(keys);
+      case Call::push_elements:
+        return push(keys, ElementCalls<T>::pushes(table_));
       case Call::lease:
       case Call::intent:
       case Call::sync:
@@ -214,6 +219,19 @@ class CounterClient final : public TableClient {
     return std::make_unique<PendingPull>(std::move(operation), *this, std::move(values), std::move(seen));
   }
 
+  // Pulls all elements of the keys by pairs.
+  std::unique_ptr<PendingCall> pull_elements(std::span<const Key> keys) {
+    std::vector<Seen> seen;
+    ElementCalls<T> pairs;
+    for (const Key key : keys) {
+      if (!ElementCalls<T>::fits(layout(key).length())) return pull(keys);
+      if (pairs.add(name(key), layout(key).length())) seen.push_back(ask(key));
+    }
+    std::vector<T> values(pairs.size());
+    Operation operation = pairs.pull(worker_, table_, values);
+    return std::make_unique<PendingPull>(std::move(operation), *this, std::move(values), std::move(seen));
+  }
+
   // Scales are powers of two, so that all sums are exact. Integers have no scale.
   float next_scale() {
     if constexpr (!std::floating_point<T>) return 1;
@@ -221,9 +239,11 @@ class CounterClient final : public TableClient {
     return kScales[pushes_++ % kScales.size()];
   }
 
-  std::unique_ptr<PendingCall> push(std::span<const Key> keys) {
+  // `elements`: only those of this worker, by pairs.
+  std::unique_ptr<PendingCall> push(std::span<const Key> keys, bool elements = false) {
     std::vector<std::pair<Key, std::int64_t>> pushed;
     std::vector<T> updates;
+    ElementCalls<T> pairs;
     const float scale = next_scale();
     for (const Key key : keys) {
       count_push(key);
@@ -231,9 +251,11 @@ class CounterClient final : public TableClient {
       std::vector<T> unit = layout(key).template unit<T>(log_.worker());
       for (T& element : unit) element /= static_cast<T>(scale);
       updates.insert(updates.end(), unit.begin(), unit.end());
+      pairs.add(name(key), unit);
     }
-    Operation operation = keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)
-                                           : worker_.push(table_, names(keys), updates, scale);
+    Operation operation = elements           ? pairs.push(worker_, table_, scale)
+                          : keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)
+                                             : worker_.push(table_, names(keys), updates, scale);
     // The call has consumed the updates.
     std::ranges::fill(updates, T{77});
     if (live_ == nullptr) return std::make_unique<PendingCall>(std::move(operation));

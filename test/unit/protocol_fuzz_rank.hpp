@@ -84,9 +84,10 @@ class FuzzRank {
     TableShard& table = *protocol_.registry().tables()[random.below(kTables.size())];
     const std::vector<Key> keys = draw_keys(random);
     AccessRequest request;
-    request.operation.kind = static_cast<OperationKind>(random.below(5));
+    request.operation.kind = static_cast<OperationKind>(random.below(7));
     request.operation.function = protocol_.registry().functions()[0].get();
     if (random.below(4) == 0) request.operation.scale = random.below(2) == 0 ? 0.5F : kNaN;
+    if (is_on_elements(request.operation.kind)) return call_elements(random, worker, table, request);
     const bool localize = request.operation.kind == OperationKind::localize;
     const bool pull = request.operation.kind == OperationKind::pull;
     const bool call = request.operation.kind == OperationKind::call;
@@ -116,6 +117,36 @@ class FuzzRank {
     OperationState& operation = builder.finish();
     handler.handle_submission(operation);
     updates.reset();
+    keep(random, worker, operation);
+  }
+  // A call on one to three elements of each key.
+  void call_elements(RandomEngine& random, WorkerEndpoint& worker, TableShard& table, AccessRequest request) {
+    if (!table.definition().rule.is_elementwise()) request.operation.kind = OperationKind::pull_elements;
+    std::vector<Key> keys;
+    std::vector<std::uint32_t> indices;
+    for (const Key key : draw_keys(random)) {
+      for (std::uint64_t i = random.below(3); i < 3; ++i) {
+        keys.push_back(key);
+        indices.push_back(static_cast<std::uint32_t>(random.below(table.sizes().length(key))));
+      }
+    }
+    const std::size_t bytes = keys.size() * element_bytes(table.sizes().layout().type);
+    std::vector<std::byte> updates(bytes, std::byte{1});
+    if (request.operation.kind == OperationKind::pull_elements) {
+      destinations_.push_back(std::make_unique<std::byte[]>(bytes));
+      request.destination = destinations_.back().get();
+    } else {
+      request.updates = updates.data();
+    }
+    OperationBuilder builder(worker, table, request, protocol_.access(), keys.size());
+    const ElementPairs pairs{keys, indices};
+    for (std::size_t first = 0; first < pairs.size(); first = pairs.end_of_run(first))
+      builder.add(pairs, first, pairs.end_of_run(first));
+    OperationState& operation = builder.finish();
+    protocol_.access().handle_submission(operation);
+    keep(random, worker, operation);
+  }
+  void keep(RandomEngine& random, WorkerEndpoint& worker, OperationState& operation) {
     protocol_.end_turn();
     // Some operations are detached at once, the others are kept to the end.
     if (random.below(4) == 0) {
@@ -153,7 +184,7 @@ class FuzzRank {
       if (word == nullptr) continue;
       const std::vector<std::byte> update(table.value_bytes(key), std::byte{1});
       try {
-        static_cast<void>(table.push_any(*word, key, update.data(), 1.0F));
+        static_cast<void>(table.push_any(*word, key, {.kind = OperationKind::push}, update.data()));
       } catch (const std::runtime_error&) {
         // The rule has refused the update.
       }

@@ -71,7 +71,8 @@ class ReplicatingRanks {
   // A worker of the rank pushes to the local replica. Returns false if there is none.
   bool push(std::size_t rank, Key key, std::int64_t update) {
     return static_cast<bool>(table(rank).push_any(*table(rank).store().find(key), key,
-                                                  reinterpret_cast<const std::byte*>(&update), 1.0F));
+                                                  {.kind = OperationKind::push},
+                                                  reinterpret_cast<const std::byte*>(&update)));
   }
   std::int64_t value(std::size_t rank, Key key) {
     std::int64_t value = 0;

@@ -70,6 +70,10 @@ enum class FrameKind : std::uint16_t {
   stop_request = 49,  // workers of every rank should return
   credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
   group_failed = 51,  // a worker of a group has failed; why
+  // Operations on single elements of a key's value:
+  pull_elements = 52,
+  push_elements = 53,  // answered by push_answer
+  pull_elements_answer = 54,
 };
 
 // The enumerators' names, by number.
@@ -86,10 +90,12 @@ inline constexpr std::string_view kFrameNames[] = {
     "on", "delta", "off", "snapshot", "offer", "refuse_copy", "refresh", "acknowledge",
     "transfer_with_members", "want", "unwant",
     // Syncs, and what came later:
-    "sync_for", "sync_for_answer", "sync", "sync_answer", "stop_request", "credit", "group_failed"};
+    "sync_for", "sync_for_answer", "sync", "sync_answer", "stop_request", "credit", "group_failed",
+    // Single elements:
+    "pull_elements", "push_elements", "pull_elements_answer"};
 // The numbers of kinds are below this.
 inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
-static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::group_failed) + 1);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::pull_elements_answer) + 1);
 
 // "unknown" for a number without a kind.
 constexpr std::string_view frame_name(std::size_t kind) {

@@ -9,6 +9,7 @@
 #include "lapse/protocol/key/answered_items.hpp"
 #include "lapse/protocol/key/key_holder.hpp"
 #include "lapse/protocol/key/lease_race.hpp"
+#include "lapse/protocol/records/element_records.hpp"
 #include "lapse/protocol/records/key_failure_records.hpp"
 #include "lapse/protocol/table/prefetch.hpp"
 
@@ -40,7 +41,8 @@ bool is_of_domain(const TableShard& table, const OperationPart& part) {
 
 // The kind of operations that a frame carries.
 OperationKind operation_kind(FrameKind kind) {
-  for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
+  for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set,
+                                        OperationKind::pull_elements, OperationKind::push_elements}) {
     if (kind == frame_kind(operation)) return operation;
   }
   return OperationKind::call;
@@ -131,7 +133,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   Pin alone;
   Pin& pin = routes.pin(operation, item, alone);
   const OperationPart part = part_of(operation, index, registry_.self());
-  const bool pull = part.kind == OperationKind::pull;
+  const bool pull = is_read(part.kind);
   // The route is used where the router has written it: a copy of it would be read before it is written
   // completely.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
@@ -236,6 +238,7 @@ void Access::handle_frame(Rank from, const FrameHeader& header, const std::byte*
     case FrameKind::pull_answer:
     case FrameKind::push_answer:
     case FrameKind::call_answer:
+    case FrameKind::pull_elements_answer:
     case FrameKind::failed_answer:
       handle_answers(header, records);
       break;
@@ -257,14 +260,21 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    prefetch_ahead(table, header, records, i);
+    if (is_on_elements(part.kind)) {
+      prefetch_elements_ahead(table, header, records, i);
+    } else {
+      prefetch_ahead(table, header, records, i);
+    }
     const auto head = read_record<OperationRecord>(records);
     part.key = Registry::served_key(table, head.key);
     part.item = head.item;
     part.scale = head.scale;
     part.value = records + sizeof head;
-    if (part.kind == OperationKind::call)
+    if (part.kind == OperationKind::call) {
       part.function = &registry_.function(read_record<CallRecord>(records).function);
+    } else if (is_on_elements(part.kind)) {
+      check_elements(table, part, header.record_bytes - sizeof head);
+    }
     if (header.record_bytes != OperationSender::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
     take(table, part, by_home);

@@ -43,6 +43,9 @@ class Access : public ProtocolModule {
       {FrameKind::set_run},
       {FrameKind::pull_run_answer, FrameLane::free},
       {FrameKind::push_run_answer, FrameLane::free},
+      {FrameKind::pull_elements},
+      {FrameKind::push_elements},
+      {FrameKind::pull_elements_answer, FrameLane::free},
   };
 
   Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,

@@ -38,6 +38,7 @@ void Access::check_answers(OperationState& operation, const FrameHeader& header,
       break;
     }
     part.key = item->key;
+    if (kind == FrameKind::pull_elements_answer) part.value = operation.update(*item);
     if (kind != FrameKind::failed_answer &&
         header.record_bytes != Execution::answer_bytes(kind, *operation.table, part)) {
       problem = "an answer has a wrong length";

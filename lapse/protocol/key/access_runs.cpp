@@ -31,8 +31,8 @@ constexpr bool is_pull_answer(FrameKind kind) {
 // --- requester
 
 bool Access::may_run(const OperationState& operation) const {
-  return operation.kind != OperationKind::call && operation.table->sizes().uniform() && !operation.holdable &&
-         router_.routes_runs();
+  return operation.kind != OperationKind::call && !is_on_elements(operation.kind) &&
+         operation.table->sizes().uniform() && !operation.holdable && router_.routes_runs();
 }
 
 void Access::answer_unsent(OperationState& operation) {

@@ -6,6 +6,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/records/key_failure_records.hpp"
+#include "lapse/protocol/table/element_payload.hpp"
 
 namespace lapse {
 
@@ -23,6 +24,8 @@ std::uint64_t main_version(const TableShard& table, Key key) {
 std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part) {
   std::size_t bytes = answer_head_bytes(table);
   if (kind == FrameKind::pull_answer) bytes += table.value_bytes(part.key);
+  if (kind == FrameKind::pull_elements_answer)
+    bytes += ElementPayload::count(part.value) * element_bytes(table.sizes().layout().type);
   if (kind == FrameKind::call_answer) bytes += part.function->result_bytes;
   return static_cast<std::uint32_t>(bytes);
 }
@@ -109,16 +112,16 @@ bool Execution::execute(TableShard& table, const OperationPart& part) {
 }
 
 bool Execution::execute_on_copy(TableShard& table, const OperationPart& part) {
+  if (is_read(part.kind)) {
+    std::byte* const to = answer_row(table, part, answer_kind(part.kind));
+    return to == nullptr || read(table.store(), part, Store::Reach::any, to);
+  }
   Store::Word* const word = table.store().find(part.key);
   if (word == nullptr) return false;
-  if (part.kind == OperationKind::pull) {
-    std::byte* const to = answer_row(table, part, FrameKind::pull_answer);
-    return to == nullptr || table.store().read_at(*word, to, table.value_bytes(part.key));
-  }
   Failed failed;
   Found found;
   try {
-    found = table.push_any(*word, part.key, part.value, part.scale);
+    found = table.push_any(*word, part.key, part, part.value);
   } catch (...) {
     failed = std::make_unique<KeyFailure>(
         KeyFailure::caught_from_user_code(table.name(), part.key, registry_.self()));
@@ -128,8 +131,16 @@ bool Execution::execute_on_copy(TableShard& table, const OperationPart& part) {
   return true;
 }
 
+bool Execution::read(Store& store, const OperationPart& part, Store::Reach reach, std::byte* to) {
+  if (part.kind == OperationKind::pull)
+    return static_cast<bool>(reach == Store::Reach::any ? store.read(part.key, to)
+                                                        : store.read_main(part.key, to));
+  Store::Word* const word = store.find(part.key);
+  return word != nullptr && RowElements(store).read_at(*word, reach, ElementPayload::run(part.value), to);
+}
+
 bool Execution::execute_here(TableShard& table, const OperationPart& part) {
-  if (part.kind != OperationKind::pull) {
+  if (!is_read(part.kind)) {
     Failed failed;
     const Found found = table.store().update_main(part.key, [&](std::byte* content) {
       progress_role.assert_held();  // Called in place.
@@ -139,9 +150,9 @@ bool Execution::execute_here(TableShard& table, const OperationPart& part) {
     answer_change(table, part, failed, main_version(table, part.key));
     return true;
   }
-  std::byte* to = answer_row(table, part, FrameKind::pull_answer);
+  std::byte* to = answer_row(table, part, answer_kind(part.kind));
   if (to == nullptr) return true;
-  if (table.store().read_main(part.key, to)) {
+  if (read(table.store(), part, Store::Reach::main, to)) {
     write_version(table, part, to, main_version(table, part.key));
     return true;
   }
@@ -152,7 +163,7 @@ bool Execution::execute_here(TableShard& table, const OperationPart& part) {
 void Execution::execute_uninitialized(TableShard& table, const OperationPart& part) {
   const Failed failed = failure_of(table.name(), part.key, registry_.self(), [&] {
     progress_role.assert_held();  // Called in place.
-    if (part.kind == OperationKind::pull) {
+    if (is_read(part.kind)) {
       result_.resize(table.content_bytes(part.key));
       table.write_initial(part.key, result_.data());
     } else {
@@ -161,23 +172,23 @@ void Execution::execute_uninitialized(TableShard& table, const OperationPart& pa
   });
   if (failed) {
     answer_failure(table, part, *failed);
-  } else if (part.kind != OperationKind::pull) {
+  } else if (!is_read(part.kind)) {
     // Sparse tables are not shared: the key that was just created is local.
     static_cast<void>(execute_here(table, part));
-  } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
-    std::memcpy(to, result_.data(), table.value_bytes(part.key));
+  } else if (std::byte* to = answer_row(table, part, answer_kind(part.kind))) {
+    table.apply(part, part.key, result_.data(), part.value, to);
     write_version(table, part, to, 0);
   }
 }
 
 void Execution::execute_on(TableShard& table, const OperationPart& part, std::byte* content) {
   const bool has_version = table.store().may_have_copies();
-  if (part.kind != OperationKind::pull) {
+  if (!is_read(part.kind)) {
     const Failed failed = change(table, part, content);
     if (has_version && SlotHead::of(content).record != SlotHead::kNoRecord) SlotHead::raise_version(content);
     answer_change(table, part, failed, has_version ? SlotHead::version_of(content) : 0);
-  } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
-    table.apply(part, part.key, content, nullptr, to);
+  } else if (std::byte* to = answer_row(table, part, answer_kind(part.kind))) {
+    table.apply(part, part.key, content, part.value, to);
     write_version(table, part, to, has_version ? SlotHead::version_of(content) : 0);
   }
 }

@@ -42,6 +42,8 @@ class Execution {
   using Failed = std::unique_ptr<KeyFailure>;  // null: success
 
   bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // Reads what a pull or pull_elements requests. Returns false if the key is not local or is leased.
+  static bool read(Store& store, const OperationPart& part, Store::Reach reach, std::byte* to);
   void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   // Executes push, set or call; stores the result of a call in result_.
   Failed change(const TableShard& table, const OperationPart& part, std::byte* content)

@@ -200,8 +200,7 @@ class KeyRelocation::Drain {
   void execute(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
     std::byte* const content = table_.store().address(slot_);
     relocation_.access_.execute_waiting(table_, part, content);
-    if (table_.copies() != nullptr && part.kind != OperationKind::pull)
-      KeyOwner::changed(table_, key_, content);
+    if (table_.copies() != nullptr && !is_read(part.kind)) KeyOwner::changed(table_, key_, content);
   }
   void take(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
     relocation_.replication_.owner.take_drained(table_, key_, message, slot_, now_);

@@ -6,6 +6,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/records/operation_records.hpp"
+#include "lapse/protocol/table/element_payload.hpp"
 #include "lapse/protocol/table/registered_function.hpp"
 
 namespace lapse {
@@ -17,6 +18,10 @@ std::size_t OperationSender::update_bytes(const TableShard& table, const Operati
       return 0;
     case OperationKind::call:
       return part.function->argument_bytes;
+    case OperationKind::pull_elements:
+    case OperationKind::push_elements:
+      return ElementPayload::bytes(part.kind, ElementPayload::count(part.value),
+                                   element_bytes(table.sizes().layout().type));
     case OperationKind::push:
     case OperationKind::set:
       break;

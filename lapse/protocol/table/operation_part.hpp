@@ -14,8 +14,9 @@ struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;
   Key key;
-  std::uint32_t item = 0;            // its number in messages
-  const std::byte* value = nullptr;  // push and set: the update; call: the argument
+  std::uint32_t item = 0;  // its number in messages
+  // push and set: the update; call: the argument; pull_elements and push_elements: an ElementPayload
+  const std::byte* value = nullptr;
 };
 
 }  // namespace lapse

@@ -4,6 +4,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/host/user_code.hpp"
+#include "lapse/protocol/table/element_payload.hpp"
 #include "lapse/protocol/table/registered_function.hpp"
 
 namespace lapse {
@@ -31,6 +32,17 @@ void TableShard::apply(const ValueOperation& operation, Key key, std::byte* cont
       std::memcpy(content, argument, value_bytes(key));
       definition_.rule.initialise(content, sizes().length(key));
       return;
+    case OperationKind::pull_elements:
+      RowElements::gather(content, element_bytes(sizes().layout().type), ElementPayload::run(argument),
+                          result);
+      return;
+    case OperationKind::push_elements: {
+      const ElementRun run = ElementPayload::run(argument);
+      definition_.rule.apply_elements(content, sizes().length(key), run.indices,
+                                      ElementPayload::updates(argument, element_bytes(sizes().layout().type)),
+                                      run.count, operation.scale);
+      return;
+    }
     case OperationKind::call:
       operation.function->run(key, content, sizes().length(key), argument, result);
       return;
@@ -38,6 +50,14 @@ void TableShard::apply(const ValueOperation& operation, Key key, std::byte* cont
       break;
   }
   throw ProtocolError("localize does nothing to a value");
+}
+
+void TableShard::push_to_copy(const ValueOperation& push, Key key, std::byte* content,
+                              const std::byte* argument) const {
+  if (push.kind == OperationKind::push)
+    return copies_->merger().push(content, argument, sizes().length(key), push.scale);
+  push_elements_to_copy(key, content, ElementPayload::run(argument),
+                        ElementPayload::updates(argument, element_bytes(sizes().layout().type)), push.scale);
 }
 
 // --- keys

@@ -19,6 +19,7 @@
 #include "lapse/protocol/table/table_definition.hpp"
 #include "lapse/protocol/table/wanted_keys.hpp"
 #include "lapse/store/memory/memory_reserve.hpp"
+#include "lapse/store/row_elements.hpp"
 #include "lapse/store/store.hpp"
 
 namespace lapse {
@@ -65,23 +66,30 @@ class TableShard {
   }
   // Whether a replica can carry out the operation.
   bool may_use_copy(const ValueOperation& operation) const {
-    if (operation.kind == OperationKind::pull) return true;
-    if (operation.kind != OperationKind::push) return false;
+    if (is_read(operation.kind)) return true;
+    if (operation.kind != OperationKind::push && operation.kind != OperationKind::push_elements) return false;
     const Copies copies = sizes().layout().copies;
     return copies == Copies::differences || (copies == Copies::gradients && operation.scale == 1.0F);
   }
   Store::Reach reach(const ValueOperation& operation) const {
     return may_use_copy(operation) ? Store::Reach::any : Store::Reach::main;
   }
-  // One push to the main copy, or to a replica in a table whose replicas merge by gradients.
-  Found push_any(Store::Word& word, Key key, const std::byte* update, float scale) {
+  // One push, of a value or of elements, to the main copy, or to a replica in a table whose replicas merge by
+  // gradients. `argument`: like apply.
+  Found push_any(Store::Word& word, Key key, const ValueOperation& push, const std::byte* argument) {
     return store_.update_any_at(word, [&](std::byte* content, bool is_copy) {
       if (is_copy) {
-        copies_->merger().push(content, update, sizes().length(key), scale);
+        push_to_copy(push, key, content, argument);
       } else {
-        definition_.rule.apply(content, update, sizes().length(key), scale);
+        apply(push, key, content, argument, nullptr);
       }
     });
+  }
+
+  // A push of elements to a replica, whose latch is held.
+  void push_elements_to_copy(Key key, std::byte* content, const ElementRun& run, const std::byte* updates,
+                             float scale) const {
+    copies_->merger().push_elements(content, sizes().length(key), run.indices, updates, run.count, scale);
   }
 
   // Copies the initial value of an uninitialized key. False if only the holder of the progress lock can
@@ -89,8 +97,8 @@ class TableShard {
   bool read_uninitialized(Key key, std::byte* to) const;
 
   // Applies an operation to a value. `content`: the key's value and optimizer state, to which the caller has
-  // exclusive access. `argument`: the update, new value or argument. `result`: space for the value (pull) or
-  // the function's result. Throws what application code throws.
+  // exclusive access. `argument`: the update, new value, argument or ElementPayload. `result`: space for the
+  // value (pull), the elements (pull_elements) or the function's result. Throws what application code throws.
   void apply(const ValueOperation& operation, Key key, std::byte* content, const std::byte* argument,
              std::byte* result) const;
 
@@ -205,6 +213,7 @@ class TableShard {
   }
 
  private:
+  void push_to_copy(const ValueOperation& push, Key key, std::byte* content, const std::byte* argument) const;
   bool view_absent(Key key, SlotWord word, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
     if (word.role() != Role::absent) return false;
     view.serves = alone || serves(key);

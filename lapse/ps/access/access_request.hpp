@@ -10,8 +10,8 @@ namespace lapse {
 
 struct AccessRequest {
   ValueOperation operation;
-  const std::byte* updates = nullptr;  // push, set: rows; call: arguments
-  std::byte* destination = nullptr;    // pull: rows; call: results
+  const std::byte* updates = nullptr;  // push, set: rows; push_elements: elements; call: arguments
+  std::byte* destination = nullptr;    // pull: rows; pull_elements: elements; call: results
 
   // Returns true if code of the application may run under the latch of a key.
   bool runs_user_code(const TableShard& table) const {

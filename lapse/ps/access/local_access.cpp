@@ -119,7 +119,7 @@ bool LocalAccess::try_key(const Row& row, Store::Word* word) {
   return run_user_code(table_.name(), row.key, rank_, [&] {
     if (reach_ == Store::Reach::any && table_.sizes().layout().copies == Copies::gradients &&
         SlotWord(word->load(std::memory_order_relaxed)).is_copy())
-      return is_done(table_.push_any(*word, row.key, row.update.data(), request_.operation.scale));
+      return is_done(table_.push_any(*word, row.key, request_.operation, row.update.data()));
     const auto apply = [&](std::byte* slot) {
       table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
     };

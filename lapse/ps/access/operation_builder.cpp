@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <new>
+
+#include "lapse/protocol/table/element_payload.hpp"
 
 namespace lapse {
 
@@ -33,6 +36,11 @@ void OperationBuilder::begin(OperationState& operation) {
   operation.row_unit = call ? request_.operation.function->result_bytes : element;
   operation.payload_unit =
       std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
+  if (is_on_elements(request_.operation.kind)) {
+    // The payload is kept from the start.
+    operation.updates = nullptr;
+    operation.payload_unit = ElementPayload::unit(request_.operation.kind, element);
+  }
   // Reserves little: most keys may be local.
   constexpr std::size_t kFirstItems = 512;
   const std::size_t items = std::min(keys_, kFirstItems);
@@ -57,6 +65,35 @@ void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint3
   }
   if (request_.updates != nullptr)
     operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();
+}
+
+void OperationBuilder::add(const ElementPairs& pairs, std::size_t first, std::size_t end) {
+  OperationState& operation = state();
+  const std::size_t element = operation.row_unit;
+  const OperationKind kind = request_.operation.kind;
+  const auto count = static_cast<std::uint32_t>(end - first);
+  std::vector<std::byte>& payload = operation.payload;
+  const std::size_t at = payload.size();
+  payload.resize(at + ElementPayload::bytes(kind, count, element));
+  std::byte* const to = payload.data() + at;
+  std::memcpy(to, &count, sizeof count);
+  std::memcpy(to + ElementPayload::kCountBytes, &pairs.indices[first], count * sizeof(std::uint32_t));
+  if (kind == OperationKind::push_elements) {
+    std::memcpy(to + ElementPayload::updates_at(count, element), request_.updates + first * element,
+                count * element);
+  }
+  const Key key = pairs.key(first);
+  try {
+    OperationState::Item& item =
+        operation.items.emplace_back(key, static_cast<std::uint32_t>(first),
+                                     static_cast<std::uint32_t>(at / operation.payload_unit));
+    item.is_kept = true;
+    endpoint_.unanswered().add();
+  } catch (...) {
+    payload.resize(at);
+    throw;
+  }
+  operation.update_bytes += payload.size() - at;
 }
 
 bool OperationBuilder::refuse(Key key, Rank rank) noexcept {

@@ -11,6 +11,7 @@
 #include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "lapse/ps/access/access_request.hpp"
 #include "lapse/ps/access/row_cursor.hpp"
+#include "lapse/store/row_elements.hpp"
 
 namespace lapse {
 
@@ -36,6 +37,9 @@ class OperationBuilder {
   }
   // Adds rows of values of one length, at these positions in the call.
   void add(std::span<const Key> call, std::span<const std::uint32_t> positions);
+
+  // Adds a run of pairs of a call on single elements, which it copies. Like add(row).
+  void add(const ElementPairs& pairs, std::size_t first, std::size_t end);
 
   bool empty() const { return state_ == nullptr || state_->items.empty(); }
   // Releases the operation, if it was begun. Requires that it is empty, or unfinished and of a localize.

@@ -25,6 +25,7 @@
 #include "lapse/ps/operation.hpp"
 #include "lapse/ps/stalls/stall_watch.hpp"
 #include "lapse/ps/worker_gate.hpp"
+#include "lapse/store/row_elements.hpp"
 
 namespace lapse {
 
@@ -94,6 +95,8 @@ class WorkerCore {
   // --- accesses, once admitted ---
 
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
+  Operation access_elements(const TableHandle& table, const ElementPairs& pairs,
+                            const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
@@ -161,6 +164,8 @@ class WorkerCore {
   std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request);
+  Operation access_elements_with_room(const TableHandle& table, const ElementPairs& pairs,
+                                      const AccessRequest& request);
   // For a call on `keys` keys of which none was sent.
   [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
   void submit(Submission& submission);

@@ -36,6 +36,10 @@ std::string_view kind_name(const AwaitedKey& key) {
       return "set";
     case OperationKind::call:
       return "call";
+    case OperationKind::pull_elements:
+      return "pull of elements";
+    case OperationKind::push_elements:
+      return "push of elements";
     case OperationKind::localize:
       break;
   }

@@ -23,6 +23,10 @@ class NotFiniteUpdate(UsageError, ValueError):
     """A push or a set with an infinite or NaN element, of a table that refuses such elements."""
 
 
+class IndexOutOfRange(UsageError, IndexError):
+    """An index of an element that the key's value does not have."""
+
+
 class ClosedError(UsageError):
     """A call after close()."""
 

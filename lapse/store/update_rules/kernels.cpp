@@ -57,6 +57,14 @@ LAPSE_COMPILE_KERNELS(Avx512, Avx2, 64,
                       [[gnu::target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"), gnu::noinline]])
 #endif
 
+// With portable instructions only: one element is shorter than any register.
+template <class Rule, std::size_t kStates, class T>
+void element_loop(const void* parameters, std::byte* value, std::size_t length, const std::uint32_t* indices,
+                  const std::byte* updates, std::size_t count, float scale) {
+  loops::run_elements<kStates>(*static_cast<const Rule*>(parameters), reinterpret_cast<T*>(value), length,
+                               indices, reinterpret_cast<const T*>(updates), count, scale);
+}
+
 template <template <class> class Compiled, class T>
 constexpr Kernels<T> table() {
   using C = Compiled<T>;
@@ -68,6 +76,7 @@ constexpr Kernels<T> table() {
   kernels.merge_refresh = &C::merge_refresh;
   kernels.add_rule = &C::template rule<loops::Add>;
   kernels.assign_rule = &C::template rule<loops::Assign>;
+  kernels.add_elements = &element_loop<loops::Add, 0, T>;
   if constexpr (std::is_floating_point_v<T>) {
     kernels.all_finite = &C::all_finite;
     kernels.sgd = &C::template rule<Sgd>;
@@ -75,6 +84,9 @@ constexpr Kernels<T> table() {
     kernels.rowwise_adagrad = &C::template rule<RowwiseAdagrad>;
     kernels.adam = &C::template rule<Adam>;
     kernels.ftrl = &C::template rule<Ftrl>;
+    kernels.sgd_elements = &element_loop<Sgd, 0, T>;
+    kernels.adagrad_elements = &element_loop<Adagrad, 1, T>;
+    kernels.ftrl_elements = &element_loop<Ftrl, 2, T>;
   }
   return kernels;
 }

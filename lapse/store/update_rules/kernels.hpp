@@ -28,6 +28,13 @@ Isa best_isa();
 using RuleLoop = void (*)(const void* parameters, std::byte* value, const std::byte* update,
                           std::size_t elements, float scale);
 
+// Pushes to single elements of a value of `length` elements, one after the other, for rules that treat each
+// element by itself: update i applies to element indices[i], which is below `length`, and to its state. Each
+// push gives the bits that the rule's RuleLoop gives for that element.
+using ElementLoop = void (*)(const void* parameters, std::byte* value, std::size_t length,
+                             const std::uint32_t* indices, const std::byte* updates, std::size_t count,
+                             float scale);
+
 // Arithmetic of replicas that merge by differences, over value and state together. Both functions compare
 // bits, so that a NaN equals itself, and return whether any element of value differed from that of base.
 //
@@ -63,6 +70,12 @@ struct Kernels {
   RuleLoop rowwise_adagrad;
   RuleLoop adam;
   RuleLoop ftrl;
+
+  // Equal for all instruction sets.
+  ElementLoop add_elements;
+  ElementLoop sgd_elements;
+  ElementLoop adagrad_elements;
+  ElementLoop ftrl_elements;
 };
 
 // Throws UsageError if the instruction set is not available.

@@ -201,4 +201,20 @@ LAPSE_KERNEL_BODY void run(const Ftrl& rule, T* __restrict value, const T* __res
   }
 }
 
+// Pushes to single elements: the loop of the rule runs on a copy of the element and its state, of which there
+// are `kStates` for each element.
+template <std::size_t kStates, class Rule, class T>
+LAPSE_KERNEL_BODY void run_elements(const Rule& rule, T* value, std::size_t length,
+                                    const std::uint32_t* indices, const T* updates, std::size_t count,
+                                    float scale) {
+  constexpr std::size_t kRegister = 16;
+  for (std::size_t i = 0; i < count; ++i) {
+    T* const element = value + indices[i];
+    T content[1 + kStates];
+    for (std::size_t s = 0; s <= kStates; ++s) content[s] = element[s * length];
+    run<kRegister>(rule, content, updates + i, 1, scale);
+    for (std::size_t s = 0; s <= kStates; ++s) element[s * length] = content[s];
+  }
+}
+
 }  // namespace lapse::loops

@@ -12,9 +12,15 @@ class OptimiserDefinition final : public RuleDefinition {
  public:
   using Parameters = typename Rule::Parameters;
 
-  OptimiserDefinition(const Parameters& parameters, RuleLoop Kernels<float>::*float_loop,
-                      RuleLoop Kernels<double>::*double_loop)
-      : rule_{parameters}, float_loop_(float_loop), double_loop_(double_loop) {}
+  // The loops over the elements of a value, and, if there are any, those over pushes to single elements.
+  struct Loops {
+    RuleLoop Kernels<float>::*values_float;
+    RuleLoop Kernels<double>::*values_double;
+    ElementLoop Kernels<float>::*elements_float = nullptr;
+    ElementLoop Kernels<double>::*elements_double = nullptr;
+  };
+
+  OptimiserDefinition(const Parameters& parameters, const Loops& loops) : rule_{parameters}, loops_(loops) {}
 
   UpdateRuleKind kind() const override { return Rule::kKind; }
   std::string name() const override { return Rule::kName; }
@@ -25,8 +31,13 @@ class OptimiserDefinition final : public RuleDefinition {
   void check(ElementType type) const override { rule_.check(type); }
 
   RuleLoop loop(ElementType type, Isa isa) const override {
-    return type == ElementType::float32 ? kernels_for<float>(isa).*float_loop_
-                                        : kernels_for<double>(isa).*double_loop_;
+    return type == ElementType::float32 ? kernels_for<float>(isa).*loops_.values_float
+                                        : kernels_for<double>(isa).*loops_.values_double;
+  }
+  ElementLoop element_loop(ElementType type) const override {
+    if (loops_.elements_float == nullptr) return nullptr;
+    return type == ElementType::float32 ? kernels<float>().*loops_.elements_float
+                                        : kernels<double>().*loops_.elements_double;
   }
   const void* parameters() const override { return static_cast<const Parameters*>(&rule_); }
   void initialise(ElementType type, std::byte* value, std::size_t elements) const override {
@@ -39,8 +50,7 @@ class OptimiserDefinition final : public RuleDefinition {
 
  private:
   Rule rule_;
-  RuleLoop Kernels<float>::*float_loop_;
-  RuleLoop Kernels<double>::*double_loop_;
+  Loops loops_;
 };
 
 }  // namespace lapse

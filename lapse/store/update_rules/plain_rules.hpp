@@ -29,6 +29,10 @@ class PlainDefinition final : public RuleDefinition {
   }
   // The loops use no parameters.
   const void* parameters() const override { return this; }
+  ElementLoop element_loop(ElementType type) const override {
+    if (!kAdd) return nullptr;
+    return visit_element(type, [](auto element) { return kernels<decltype(element)>().add_elements; });
+  }
   void initialise(ElementType, std::byte*, std::size_t) const override {}
 
  private:

@@ -29,6 +29,9 @@ class RuleDefinition {
   // The loop over the elements of one value, and its first argument.
   virtual RuleLoop loop(ElementType type, Isa isa) const = 0;
   virtual const void* parameters() const = 0;
+  // The loop over pushes to single elements, with the same first argument; null if an element's new value or
+  // state depends on more than that element, or if pushes to single elements make no sense.
+  virtual ElementLoop element_loop(ElementType /*type*/) const { return nullptr; }
   // Writes the state that belongs to a value before its first push.
   virtual void initialise(ElementType type, std::byte* value, std::size_t elements) const = 0;
   // Turns the sum of `count` gradients into the update of the one push that stands for all of them (merge

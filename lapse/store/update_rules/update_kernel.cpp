@@ -22,6 +22,7 @@ UpdateKernel::UpdateKernel(UpdateRule rule, ElementType type, Isa isa)
       accepts_scale_(rule_.accepts_scale(type)),
       has_state_(kind_ != UpdateRuleKind::add && kind_ != UpdateRuleKind::assign),
       loop_(checked(rule_, type).loop(type, isa)),
+      element_loop_(rule_.definition().element_loop(type)),
       parameters_(rule_.definition().parameters()) {}
 
 void UpdateKernel::merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "lapse/store/update_rules/kernels.hpp"
 #include "lapse/store/update_rules/update_rule.hpp"
@@ -31,6 +32,14 @@ class UpdateKernel {
     loop_(parameters_, value, update, elements, scale);
   }
 
+  // Whether pushes to single elements are possible.
+  bool is_elementwise() const { return element_loop_ != nullptr; }
+  // Pushes to single elements of a value of `length` elements, in their order. Requires is_elementwise().
+  void apply_elements(std::byte* value, std::size_t length, const std::uint32_t* indices,
+                      const std::byte* updates, std::size_t count, float scale = 1.0F) const {
+    element_loop_(parameters_, value, length, indices, updates, count, scale);
+  }
+
   // Turns the sum of `count` gradients, in place, into the update of one push for all of them.
   void merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const;
 
@@ -48,6 +57,7 @@ class UpdateKernel {
   bool accepts_scale_;
   bool has_state_;
   RuleLoop loop_;
+  ElementLoop element_loop_;  // null if the rule has none
   const void* parameters_;
 };
 

@@ -20,28 +20,44 @@ UpdateRule UpdateRule::assign() {
 }
 
 UpdateRule UpdateRule::sgd(const Sgd& parameters) {
-  return UpdateRule(std::make_shared<const OptimiserDefinition<SgdRule>>(parameters, &Kernels<float>::sgd,
-                                                                         &Kernels<double>::sgd));
+  using Definition = OptimiserDefinition<SgdRule>;
+  return UpdateRule(std::make_shared<const Definition>(
+      parameters, Definition::Loops{.values_float = &Kernels<float>::sgd,
+                                    .values_double = &Kernels<double>::sgd,
+                                    .elements_float = &Kernels<float>::sgd_elements,
+                                    .elements_double = &Kernels<double>::sgd_elements}));
 }
 
 UpdateRule UpdateRule::adagrad(const Adagrad& parameters) {
-  return UpdateRule(std::make_shared<const OptimiserDefinition<AdagradRule>>(
-      parameters, &Kernels<float>::adagrad, &Kernels<double>::adagrad));
+  using Definition = OptimiserDefinition<AdagradRule>;
+  return UpdateRule(std::make_shared<const Definition>(
+      parameters, Definition::Loops{.values_float = &Kernels<float>::adagrad,
+                                    .values_double = &Kernels<double>::adagrad,
+                                    .elements_float = &Kernels<float>::adagrad_elements,
+                                    .elements_double = &Kernels<double>::adagrad_elements}));
 }
 
 UpdateRule UpdateRule::rowwise_adagrad(const RowwiseAdagrad& parameters) {
-  return UpdateRule(std::make_shared<const OptimiserDefinition<RowwiseAdagradRule>>(
-      parameters, &Kernels<float>::rowwise_adagrad, &Kernels<double>::rowwise_adagrad));
+  using Definition = OptimiserDefinition<RowwiseAdagradRule>;
+  return UpdateRule(std::make_shared<const Definition>(
+      parameters, Definition::Loops{.values_float = &Kernels<float>::rowwise_adagrad,
+                                    .values_double = &Kernels<double>::rowwise_adagrad}));
 }
 
 UpdateRule UpdateRule::adam(const Adam& parameters) {
-  return UpdateRule(std::make_shared<const OptimiserDefinition<AdamRule>>(parameters, &Kernels<float>::adam,
-                                                                          &Kernels<double>::adam));
+  using Definition = OptimiserDefinition<AdamRule>;
+  return UpdateRule(std::make_shared<const Definition>(
+      parameters,
+      Definition::Loops{.values_float = &Kernels<float>::adam, .values_double = &Kernels<double>::adam}));
 }
 
 UpdateRule UpdateRule::ftrl(const Ftrl& parameters) {
-  return UpdateRule(std::make_shared<const OptimiserDefinition<FtrlRule>>(parameters, &Kernels<float>::ftrl,
-                                                                          &Kernels<double>::ftrl));
+  using Definition = OptimiserDefinition<FtrlRule>;
+  return UpdateRule(std::make_shared<const Definition>(
+      parameters, Definition::Loops{.values_float = &Kernels<float>::ftrl,
+                                    .values_double = &Kernels<double>::ftrl,
+                                    .elements_float = &Kernels<float>::ftrl_elements,
+                                    .elements_double = &Kernels<double>::ftrl_elements}));
 }
 
 UpdateRule UpdateRule::from_functions(CustomRuleFunctions functions) {

@@ -96,6 +96,8 @@ bool TerminationDetection::may_contribute() const {
 
 void TerminationDetection::contribute() {
   QuiescenceCounts counts = host_.cut(*level_);
+  // The workers of other ranks may still write to memory that this rank shares.
+  if (!all_wait_) counts.busy = 1;
   counts.waiting = is_within_phase_ ? 1 : 0;
   encode(counts, contribution_.bytes);
   contributed_ = true;

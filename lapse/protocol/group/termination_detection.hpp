@@ -30,9 +30,9 @@ struct QuiescenceRequest : Submission {
 // within the phase, or the phase ends. The waves find out which. So a rank without workers takes part in
 // every detection of the phase without being asked, and begins the next one when one has been completed.
 //
-// A rank that does not know whether all others wait, too, contributes to the first wave in any state. The end
-// of that wave notifies it that they do. From then on it hastens modules that are not idle, and joins a wave
-// when all of them are.
+// A rank that does not know whether all others wait, too, contributes to the first wave in any state, as
+// busy. The end of that wave notifies it that they do. From then on it hastens modules that are not idle, and
+// joins a wave when all of them are.
 //
 // After a failure, no rank contributes until its part of the phase has ended. Then the running detection
 // becomes the last one.

@@ -98,46 +98,49 @@ RowElements::Done RowElements::read_runs(const ElementPairs& pairs, std::byte* t
   return done;
 }
 
-// Group by group: first load all slot words and prefetch the elements; then read the elements, and load all
-// slot words again. At the beginning, prefetch the slot words of the group after the next. Branches only once
-// in a group, unless it has a run of several pairs or is disturbed.
+// Group by group: load all slot words, then the elements, then all slot words again. At the beginning,
+// prefetch the slot words of the group after the next. A group has two branches, unless it has a run of
+// several pairs or is disturbed. Its elements need no prefetching: the processor loads many of them at a time.
 template <class T>
 RowElements::Done RowElements::read_dense(const ElementPairs& pairs, std::byte* to) const {
+  constexpr std::uint64_t kNotReadable = SlotBits::kLeasedBit | SlotBits::kLatchBit | SlotBits::kPrivateBit;
+  constexpr std::uint64_t kNotOwner = SlotBits::kRoleMask & ~SlotBits::kOwnerBits;
   Word* const words = store_.words().dense();
   const Key* const keys = pairs.keys.data();
   const std::uint32_t* const indices = pairs.indices.data();
   const std::byte* const slots = store_.shared_address(0);
   const std::ptrdiff_t unit_bytes = store_.shared_address(1) - slots;
-  std::array<SlotBits, kGroup> before;
-  std::array<const std::byte*, kGroup> elements;
+  std::array<std::uint64_t, kGroup> before;
   Done done;
   std::size_t at = 0;
   while (at + kGroup < pairs.size()) {
     prefetch_words(words, pairs, at);
     const Key* const group = keys + at;
-    bool plain = true;
+    std::uint64_t all = ~std::uint64_t{0};
+    std::uint64_t any = 0;
+    bool has_run = false;
     for (std::size_t i = 0; i < kGroup; ++i) {
-      before[i] = SlotBits(words[group[i].index()].load(std::memory_order_acquire));
-      // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.
-      elements[i] = slots + std::ptrdiff_t{before[i].low()} * unit_bytes + indices[at + i] * sizeof(T);
-      __builtin_prefetch(elements[i]);
-      plain &= before[i].is_readable();
-      plain &= group[i] != group[i + 1];
+      before[i] = words[group[i].index()].load(std::memory_order_acquire);
+      all &= before[i];
+      any |= before[i];
+      has_run |= group[i] == group[i + 1];
     }
-    if (plain) [[likely]] {
+    // Each slot word is readable (SlotBits::is_readable).
+    const bool readable = (all & SlotBits::kUsableBit) != 0 && (any & kNotReadable) == 0;
+    if (readable && !has_run) [[likely]] {
       for (std::size_t i = 0; i < kGroup; ++i) {
-        const T element = racy_load<T>(elements[i]);
+        const std::byte* const value = slots + std::ptrdiff_t{SlotBits(before[i]).low()} * unit_bytes;
+        const T element = racy_load<T>(value + indices[at + i] * sizeof(T));
         std::memcpy(to + (at + i) * sizeof(T), &element, sizeof(T));
       }
       std::atomic_thread_fence(std::memory_order_acquire);
       std::uint64_t changes = 0;
-      std::size_t copies = 0;
-      for (std::size_t i = 0; i < kGroup; ++i) {
-        changes |= words[group[i].index()].load(std::memory_order_relaxed) ^ before[i].bits();
-        copies += before[i].is_copy() ? 1 : 0;
-      }
+      for (std::size_t i = 0; i < kGroup; ++i)
+        changes |= words[group[i].index()].load(std::memory_order_relaxed) ^ before[i];
       if (changes == 0) [[likely]] {
-        done.copies += copies;
+        if ((any & kNotOwner) != 0) {
+          for (const std::uint64_t bits : before) done.copies += SlotBits(bits).is_copy() ? 1 : 0;
+        }
         done.runs += kGroup;
         at += kGroup;
         continue;
@@ -145,6 +148,7 @@ RowElements::Done RowElements::read_dense(const ElementPairs& pairs, std::byte* 
     }
     for (const std::size_t end_of_group = at + kGroup; at < end_of_group;) {
       const std::size_t end = pairs.end_of_run(at);
+      prefetch_ahead(pairs, at, end);
       const Found found =
           read_as<T>(words[keys[at].index()], Reach::any, {indices + at, end - at}, to + at * sizeof(T));
       if (!found) {

@@ -184,8 +184,10 @@ RowElements::Done RowElements::update_dense(const ElementPairs& pairs, Reach rea
         ++done.pairs;
         ++done.runs;
         done.copies += latched.is_copy() ? 1 : 0;
-      } else if (!update_run(pairs, reach, f, done)) {
-        return done;
+      } else {
+        // What was prefetched is too near for a long run.
+        if (keys[at] == keys[at + 1]) prefetch_ahead(pairs, at, pairs.end_of_run(at));
+        if (!update_run(pairs, reach, f, done)) return done;
       }
     }
   }

@@ -17,12 +17,11 @@ constexpr int kMinPasses = 12;
 constexpr float kWeight = 1.0F / 16;
 
 void compute_passes(std::span<const float> values, std::span<float> updates, int passes) {
-  const float* from = values.data();
-  for (int pass = 0; pass < passes; ++pass) {
-    float* const to = updates.data();
-    for (std::size_t i = 0; i < updates.size(); ++i) to[i] = from[i] * kWeight + (1 - kWeight);
-    from = to;
-    touch(to);  // The compiler must not exchange the loops.
+  const auto approach = [](float value) { return value * kWeight + (1 - kWeight); };
+  std::ranges::transform(values, updates.begin(), approach);
+  for (int pass = 1; pass < passes; ++pass) {
+    touch(updates.data());  // The compiler must not exchange the loops.
+    for (float& update : updates) update = approach(update);
   }
 }
 

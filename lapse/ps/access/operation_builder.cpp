@@ -84,9 +84,8 @@ void OperationBuilder::add(const ElementPairs& pairs, std::size_t first, std::si
   }
   const Key key = pairs.key(first);
   try {
-    OperationState::Item& item =
-        operation.items.emplace_back(key, static_cast<std::uint32_t>(first),
-                                     static_cast<std::uint32_t>(at / operation.payload_unit));
+    OperationState::Item& item = operation.items.emplace_back(
+        key, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(at / operation.payload_unit));
     item.is_kept = true;
     endpoint_.unanswered().add();
   } catch (...) {

@@ -100,7 +100,7 @@ RowElements::Done RowElements::read_runs(const ElementPairs& pairs, std::byte* t
 
 // Group by group: load all slot words, then the elements, then all slot words again. At the beginning,
 // prefetch the slot words of the group after the next. A group has two branches, unless it has a run of
-// several pairs or is disturbed. Its elements need no prefetching: the processor loads many of them at a time.
+// several pairs or is disturbed. Its elements need no prefetching: the processor loads many of them at once.
 template <class T>
 RowElements::Done RowElements::read_dense(const ElementPairs& pairs, std::byte* to) const {
   constexpr std::uint64_t kNotReadable = SlotBits::kLeasedBit | SlotBits::kLatchBit | SlotBits::kPrivateBit;

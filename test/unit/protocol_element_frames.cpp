@@ -33,14 +33,14 @@ class ElementRanks : public test::WaitingRanks {
     operation.table = &elements(0);
     operation.row_unit = sizeof(std::int64_t);
     operation.payload_unit = ElementPayload::unit(kind, sizeof(std::int64_t));
-    worker(0).unanswered().begin(operation, TableId(kTable), items.size(), items.size());
+    worker(0).unanswered().begin(operation, TableId(kTable));
     std::uint32_t first = 0;
     for (const Item& item : items) {
       const std::vector<std::byte> payload = payload_of(kind, item.indices, values.data() + first);
       const std::size_t at = operation.payload.size();
       operation.payload.insert(operation.payload.end(), payload.begin(), payload.end());
-      operation.items.emplace_back(item.key, worker(0).unanswered().add(item.key), first,
-                                   static_cast<std::uint32_t>(at / operation.payload_unit));
+      worker(0).unanswered().add();
+      operation.items.emplace_back(item.key, first, static_cast<std::uint32_t>(at / operation.payload_unit));
       operation.items.back().is_kept = true;
       first += static_cast<std::uint32_t>(item.indices.size());
     }
@@ -124,7 +124,7 @@ TEST_CASE("Operations on elements wait for a key that arrives, and follow one th
   OperationState& localize = ranks.worker(2).acquire();
   localize.kind = OperationKind::localize;
   localize.table = &ranks.elements(2);
-  localize.items.emplace_back(Key(5), nullptr, 0, 0);
+  localize.items.emplace_back(Key(5), 0, 0);
   localize.remaining = 1;
   ranks.worker(2).opened(localize);
   ranks.protocol(2).localize_requests().handle_submission(localize);

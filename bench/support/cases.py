@@ -80,6 +80,12 @@ CASES = {
     "c_interface": with_baseline("local pull", "local push", "local pull batch 1000"),
     "checkpoints": with_baseline("save", "load", "load from disk", "read", "save_async", "save_async first",
                                  "save_async moved", "save_async sparse"),
+    "elements": with_baseline(
+        *(f"elements {operation} {rows} batch {batch}" for operation in ("pull", "push") for rows in (25, 1000)
+          for batch in (100, 1000, 10000)),
+        *(f"elements {operation} runs of 10 batch 1000" for operation in ("pull", "push")),
+        *(f"elements {operation} one key batch {batch}" for operation in ("pull", "push") for batch in (100, 10000)),
+        *(f"remote elements {operation} 25 batch 1000" for operation in ("pull", "push"))),
     "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
                                    "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),

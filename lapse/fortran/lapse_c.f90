@@ -98,49 +98,6 @@ module lapse_c
     real(c_double) :: max_norm
   end type c_push_limits
 
-  ! --- forms that several functions of the C interface have ---
-  abstract interface
-    integer(c_int) function c_on_handle(handle) bind(C)
-      import
-      type(c_ptr), value :: handle
-    end function c_on_handle
-    integer(c_size_t) function c_count_of(handle) bind(C)
-      import
-      type(c_ptr), value :: handle
-    end function c_count_of
-    subroutine c_end_of(handle) bind(C)
-      import
-      type(c_ptr), value :: handle
-    end subroutine c_end_of
-    integer(c_int) function c_ask(handle, answer) bind(C)
-      import
-      type(c_ptr), value :: handle
-      integer(c_int), intent(inout) :: answer
-    end function c_ask
-    integer(c_int) function c_measure(handle, number) bind(C)
-      import
-      type(c_ptr), value :: handle
-      integer(c_int64_t), intent(inout) :: number
-    end function c_measure
-    integer(c_int) function c_get(handle, text) bind(C)
-      import
-      type(c_ptr), value :: handle
-      type(c_ptr), intent(inout) :: text
-    end function c_get
-    integer(c_int) function c_create(communicator, options, count, server) bind(C)
-      import
-      integer(c_int), value :: communicator
-      type(c_option), intent(in) :: options(*)
-      integer(c_size_t), value :: count
-      type(c_ptr), intent(inout) :: server
-    end function c_create
-    integer(c_int) function c_hooks(first, second, context) bind(C)
-      import
-      type(c_funptr), value :: first, second
-      type(c_ptr), value :: context
-    end function c_hooks
-  end interface
-
   ! --- status.h, server.h ---
   interface
     function c_last_error() bind(C, name="lapse_last_error")
@@ -160,17 +117,78 @@ module lapse_c
     integer(c_int) function c_prepare_mpi() bind(C, name="lapse_prepare_mpi")
       import
     end function c_prepare_mpi
+    integer(c_int) function c_server_create(communicator, options, count, server) &
+        bind(C, name="lapse_server_create_fortran")
+      import
+      integer(c_int), value :: communicator
+      type(c_option), intent(in) :: options(*)
+      integer(c_size_t), value :: count
+      type(c_ptr), intent(inout) :: server
+    end function c_server_create
+    integer(c_int) function c_manager_create(communicator, options, count, server) &
+        bind(C, name="lapse_manager_create_fortran")
+      import
+      integer(c_int), value :: communicator
+      type(c_option), intent(in) :: options(*)
+      integer(c_size_t), value :: count
+      type(c_ptr), intent(inout) :: server
+    end function c_manager_create
+    integer(c_int) function c_server_close(server) bind(C, name="lapse_server_close")
+      import
+      type(c_ptr), value :: server
+    end function c_server_close
+    integer(c_int) function c_server_free(server) bind(C, name="lapse_server_free")
+      import
+      type(c_ptr), value :: server
+    end function c_server_free
     integer(c_int) function c_server_rank(server, rank, ranks) bind(C, name="lapse_server_rank")
       import
       type(c_ptr), value :: server
       integer(c_int32_t), intent(inout) :: rank, ranks
     end function c_server_rank
+    integer(c_int) function c_statistics_json(server, json) bind(C, name="lapse_statistics_json")
+      import
+      type(c_ptr), value :: server
+      type(c_ptr), intent(inout) :: json
+    end function c_statistics_json
+    integer(c_int) function c_memory_use(server, bytes) bind(C, name="lapse_memory_use")
+      import
+      type(c_ptr), value :: server
+      integer(c_int64_t), intent(inout) :: bytes
+    end function c_memory_use
     integer(c_int) function c_server_hosts(server, hosts, count) bind(C, name="lapse_server_hosts")
       import
       type(c_ptr), value :: server
       integer(c_int32_t), intent(inout) :: hosts(*)
       integer(c_size_t), value :: count
     end function c_server_hosts
+    integer(c_int) function c_request_stop(server) bind(C, name="lapse_request_stop")
+      import
+      type(c_ptr), value :: server
+    end function c_request_stop
+    integer(c_int) function c_stop_requested(server, requested) bind(C, name="lapse_stop_requested")
+      import
+      type(c_ptr), value :: server
+      integer(c_int), intent(inout) :: requested
+    end function c_stop_requested
+    integer(c_int) function c_set_hooks(log, fatal, context) bind(C, name="lapse_set_hooks")
+      import
+      type(c_funptr), value :: log, fatal
+      type(c_ptr), value :: context
+    end function c_set_hooks
+    integer(c_int) function c_set_region_hooks(begin, end, context) bind(C, name="lapse_set_region_hooks")
+      import
+      type(c_funptr), value :: begin, end
+      type(c_ptr), value :: context
+    end function c_set_region_hooks
+    subroutine c_free(memory) bind(C, name="lapse_free")
+      import
+      type(c_ptr), value :: memory
+    end subroutine c_free
+    integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
+      import
+      type(c_ptr), value :: text
+    end function c_strlen
     integer(c_int) function c_run_workers(server, workers, work, context) bind(C, name="lapse_run_workers")
       import
       type(c_ptr), value :: server
@@ -189,12 +207,20 @@ module lapse_c
       type(c_ptr), value :: server
       integer(c_int32_t), value :: workers
     end function c_start_progress
+    integer(c_int) function c_stop_progress(server) bind(C, name="lapse_stop_progress")
+      import
+      type(c_ptr), value :: server
+    end function c_stop_progress
     integer(c_int) function c_attach(server, place, worker) bind(C, name="lapse_attach")
       import
       type(c_ptr), value :: server
       integer(c_int32_t), value :: place
       type(c_ptr), intent(inout) :: worker
     end function c_attach
+    integer(c_int) function c_detach(worker) bind(C, name="lapse_detach")
+      import
+      type(c_ptr), value :: worker
+    end function c_detach
     integer(c_int) function c_detach_failed(worker, reason) bind(C, name="lapse_detach_failed")
       import
       type(c_ptr), value :: worker
@@ -205,23 +231,15 @@ module lapse_c
       type(c_ptr), value :: server
       integer(c_int64_t), value :: microseconds
     end function c_progress
+    integer(c_int) function c_mpi_lock(server) bind(C, name="lapse_mpi_lock")
+      import
+      type(c_ptr), value :: server
+    end function c_mpi_lock
+    integer(c_int) function c_mpi_unlock(server) bind(C, name="lapse_mpi_unlock")
+      import
+      type(c_ptr), value :: server
+    end function c_mpi_unlock
   end interface
-  procedure(c_create), bind(C, name="lapse_server_create_fortran") :: c_server_create
-  procedure(c_create), bind(C, name="lapse_manager_create_fortran") :: c_manager_create
-  procedure(c_on_handle), bind(C, name="lapse_server_close") :: c_server_close
-  procedure(c_on_handle), bind(C, name="lapse_server_free") :: c_server_free
-  procedure(c_get), bind(C, name="lapse_statistics_json") :: c_statistics_json
-  procedure(c_measure), bind(C, name="lapse_memory_use") :: c_memory_use
-  procedure(c_on_handle), bind(C, name="lapse_request_stop") :: c_request_stop
-  procedure(c_ask), bind(C, name="lapse_stop_requested") :: c_stop_requested
-  procedure(c_hooks), bind(C, name="lapse_set_hooks") :: c_set_hooks
-  procedure(c_hooks), bind(C, name="lapse_set_region_hooks") :: c_set_region_hooks
-  procedure(c_end_of), bind(C, name="lapse_free") :: c_free
-  procedure(c_count_of), bind(C, name="strlen") :: c_strlen
-  procedure(c_on_handle), bind(C, name="lapse_stop_progress") :: c_stop_progress
-  procedure(c_on_handle), bind(C, name="lapse_detach") :: c_detach
-  procedure(c_on_handle), bind(C, name="lapse_mpi_lock") :: c_mpi_lock
-  procedure(c_on_handle), bind(C, name="lapse_mpi_unlock") :: c_mpi_unlock
 
   ! --- table.h ---
   interface

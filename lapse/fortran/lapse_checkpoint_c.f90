@@ -1,7 +1,6 @@
 !> Structures and functions of checkpoints.h in the C interface. Programs use module lapse.
 module lapse_checkpoint_c
   use, intrinsic :: iso_c_binding
-  use lapse_c
   implicit none
   public
 
@@ -47,6 +46,10 @@ module lapse_checkpoint_c
       integer(c_size_t), value :: keep
       type(c_ptr), intent(inout) :: checkpoints
     end function c_checkpoints_create
+    subroutine c_checkpoints_free(checkpoints) bind(C, name="lapse_checkpoints_free")
+      import
+      type(c_ptr), value :: checkpoints
+    end subroutine c_checkpoints_free
     integer(c_int) function c_checkpoints_add(checkpoints, table, name) bind(C, name="lapse_checkpoints_add")
       import
       type(c_ptr), value :: checkpoints, table
@@ -83,6 +86,23 @@ module lapse_checkpoint_c
       integer(c_size_t), value :: worker
       integer(c_int64_t), intent(inout) :: clock
     end function c_worker_clock
+    integer(c_int) function c_checkpoints_finish(checkpoints) bind(C, name="lapse_checkpoints_finish")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_finish
+    integer(c_int) function c_checkpoints_done(checkpoints) bind(C, name="lapse_checkpoints_done")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_done
+    integer(c_int) function c_checkpoints_staged(checkpoints) bind(C, name="lapse_checkpoints_staged")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_staged
+    integer(c_int) function c_checkpoints_release_memory(checkpoints) &
+        bind(C, name="lapse_checkpoints_release_memory")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_release_memory
     subroutine c_load_request_init(request) bind(C, name="lapse_load_request_init")
       import
       type(c_load_request), intent(out) :: request
@@ -103,6 +123,11 @@ module lapse_checkpoint_c
       integer(c_size_t), value :: i
       type(c_ptr), intent(inout) :: text
     end function c_problem
+    integer(c_int) function c_only_local(checkpoints, only_local) bind(C, name="lapse_checkpoints_only_local")
+      import
+      type(c_ptr), value :: checkpoints
+      integer(c_int), intent(inout) :: only_local
+    end function c_only_local
     integer(c_int) function c_checkpoints_load(checkpoints, request, loaded, blob, bytes) &
         bind(C, name="lapse_checkpoints_load_as")
       import
@@ -113,10 +138,4 @@ module lapse_checkpoint_c
       integer(c_size_t), intent(inout) :: bytes
     end function c_checkpoints_load
   end interface
-  procedure(c_end_of), bind(C, name="lapse_checkpoints_free") :: c_checkpoints_free
-  procedure(c_on_handle), bind(C, name="lapse_checkpoints_finish") :: c_checkpoints_finish
-  procedure(c_on_handle), bind(C, name="lapse_checkpoints_done") :: c_checkpoints_done
-  procedure(c_on_handle), bind(C, name="lapse_checkpoints_staged") :: c_checkpoints_staged
-  procedure(c_on_handle), bind(C, name="lapse_checkpoints_release_memory") :: c_checkpoints_release_memory
-  procedure(c_ask), bind(C, name="lapse_checkpoints_only_local") :: c_only_local
 end module lapse_checkpoint_c

@@ -32,6 +32,30 @@ module lapse_jobs
       type(c_job_options), intent(in) :: options
       type(c_ptr), intent(inout) :: job
     end function c_job_create
+    subroutine c_job_free(job) bind(C, name="lapse_job_free")
+      import
+      type(c_ptr), value :: job
+    end subroutine c_job_free
+    integer(c_int) function c_job_stop_requested(job, answer) bind(C, name="lapse_job_stop_requested")
+      import
+      type(c_ptr), value :: job
+      integer(c_int), intent(inout) :: answer
+    end function c_job_stop_requested
+    integer(c_int) function c_job_checkpoint_due(job, answer) bind(C, name="lapse_job_checkpoint_due")
+      import
+      type(c_ptr), value :: job
+      integer(c_int), intent(inout) :: answer
+    end function c_job_checkpoint_due
+    integer(c_int) function c_job_should_stop(job, answer) bind(C, name="lapse_job_should_stop")
+      import
+      type(c_ptr), value :: job
+      integer(c_int), intent(inout) :: answer
+    end function c_job_should_stop
+    integer(c_int) function c_job_stop_reason(job, reason) bind(C, name="lapse_job_stop_reason")
+      import
+      type(c_ptr), value :: job
+      type(c_ptr), intent(inout) :: reason
+    end function c_job_stop_reason
     integer(c_int) function c_job_need_checkpoint(job, epochs, clocks, answer) bind(C, name="lapse_job_need_checkpoint")
       import
       type(c_ptr), value :: job
@@ -44,11 +68,6 @@ module lapse_jobs
       integer(c_int64_t), value :: epochs, clocks
     end function c_job_begin_interval
   end interface
-  procedure(c_end_of), bind(C, name="lapse_job_free") :: c_job_free
-  procedure(c_ask), bind(C, name="lapse_job_stop_requested") :: c_job_stop_requested
-  procedure(c_ask), bind(C, name="lapse_job_checkpoint_due") :: c_job_checkpoint_due
-  procedure(c_ask), bind(C, name="lapse_job_should_stop") :: c_job_should_stop
-  procedure(c_get), bind(C, name="lapse_job_stop_reason") :: c_job_stop_reason
 
 contains
 

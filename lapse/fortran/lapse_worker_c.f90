@@ -1,7 +1,6 @@
 !> Functions of workers and managers in the C interface. Programs use module lapse.
 module lapse_worker_c
   use, intrinsic :: iso_c_binding
-  use lapse_c
   implicit none
   public
 
@@ -22,38 +21,38 @@ module lapse_worker_c
     integer(c_size_t) :: count
   end type c_lease_part
 
-  ! --- forms that several functions have ---
-  abstract interface
-    integer(c_int) function c_access(worker, from, keys, count, values, elements) bind(C)
+  interface
+    integer(c_size_t) function c_worker_index(worker) bind(C, name="lapse_worker_index")
       import
-      type(c_ptr), value :: worker, from, keys, values
-      integer(c_size_t), value :: count, elements
-    end function c_access
-    integer(c_int) function c_access_begin(worker, table, keys, count, values, elements, operation) bind(C)
+      type(c_ptr), value :: worker
+    end function c_worker_index
+    integer(c_size_t) function c_worker_count(worker) bind(C, name="lapse_worker_count")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_count
+    integer(c_size_t) function c_worker_local_index(worker) bind(C, name="lapse_worker_local_index")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_local_index
+    integer(c_size_t) function c_worker_local_count(worker) bind(C, name="lapse_worker_local_count")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_local_count
+    integer(c_int) function c_pull(worker, table, keys, count, values, elements) bind(C, name="lapse_pull")
       import
       type(c_ptr), value :: worker, table, keys, values
       integer(c_size_t), value :: count, elements
-      type(c_ptr), intent(inout), optional :: operation
-    end function c_access_begin
-    integer(c_int) function c_use_keys(worker, from, keys, count) bind(C)
+    end function c_pull
+    integer(c_int) function c_set(worker, table, keys, count, values, elements) bind(C, name="lapse_set")
       import
-      type(c_ptr), value :: worker, from, keys
-      integer(c_size_t), value :: count
-    end function c_use_keys
-    integer(c_int) function c_signal(worker, table, keys, count, begin, end) bind(C)
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+    end function c_set
+    integer(c_int) function c_localize(worker, table, keys, count) bind(C, name="lapse_localize")
       import
       type(c_ptr), value :: worker, table, keys
       integer(c_size_t), value :: count
-      integer(c_int64_t), value :: begin, end
-    end function c_signal
-    integer(c_int) function c_signal_range(worker, table, first, past, begin, end) bind(C)
-      import
-      type(c_ptr), value :: worker, table
-      integer(c_int64_t), value :: first, past, begin, end
-    end function c_signal_range
-  end interface
-
-  interface
+    end function c_localize
     integer(c_int) function c_pull_elements(worker, table, keys, key_count, indices, values, elements) &
         bind(C, name="lapse_pull_elements")
       import
@@ -81,6 +80,13 @@ module lapse_worker_c
       type(c_ptr), value :: worker, table, run, keys, arguments, results
       integer(c_size_t), value :: count
     end function c_call
+    integer(c_int) function c_pull_begin(worker, table, keys, count, values, elements, operation) &
+        bind(C, name="lapse_pull_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+      type(c_ptr), intent(inout) :: operation
+    end function c_pull_begin
     integer(c_int) function c_push_begin(worker, table, keys, count, updates, elements, scale, operation) &
         bind(C, name="lapse_push_begin")
       import
@@ -89,6 +95,13 @@ module lapse_worker_c
       real(c_float), value :: scale
       type(c_ptr), intent(inout), optional :: operation
     end function c_push_begin
+    integer(c_int) function c_set_begin(worker, table, keys, count, values, elements, operation) &
+        bind(C, name="lapse_set_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+      type(c_ptr), intent(inout), optional :: operation
+    end function c_set_begin
     integer(c_int) function c_localize_begin(worker, table, keys, count, operation) &
         bind(C, name="lapse_localize_begin")
       import
@@ -96,6 +109,18 @@ module lapse_worker_c
       integer(c_size_t), value :: count
       type(c_ptr), intent(inout), optional :: operation
     end function c_localize_begin
+    integer(c_int) function c_operation_done(operation) bind(C, name="lapse_operation_done")
+      import
+      type(c_ptr), value :: operation
+    end function c_operation_done
+    integer(c_int) function c_wait(operation) bind(C, name="lapse_wait")
+      import
+      type(c_ptr), value :: operation
+    end function c_wait
+    subroutine c_operation_free(operation) bind(C, name="lapse_operation_free")
+      import
+      type(c_ptr), value :: operation
+    end subroutine c_operation_free
     integer(c_int) function c_pull_if_local(worker, table, key, value, elements, done) &
         bind(C, name="lapse_pull_if_local")
       import
@@ -146,6 +171,26 @@ module lapse_worker_c
       integer(c_size_t), value :: i, elements
       real(c_float), value :: scale
     end function c_lease_apply
+    integer(c_int) function c_lease_release(lease) bind(C, name="lapse_lease_release")
+      import
+      type(c_ptr), value :: lease
+    end function c_lease_release
+    integer(c_int) function c_wait_all(worker) bind(C, name="lapse_wait_all")
+      import
+      type(c_ptr), value :: worker
+    end function c_wait_all
+    integer(c_int) function c_wait_sync(worker) bind(C, name="lapse_wait_sync")
+      import
+      type(c_ptr), value :: worker
+    end function c_wait_sync
+    integer(c_int) function c_barrier(worker) bind(C, name="lapse_barrier")
+      import
+      type(c_ptr), value :: worker
+    end function c_barrier
+    integer(c_int) function c_sync_barrier(worker) bind(C, name="lapse_sync_barrier")
+      import
+      type(c_ptr), value :: worker
+    end function c_sync_barrier
     integer(c_int) function c_all_reduce_double(worker, values, count, reduce) &
         bind(C, name="lapse_all_reduce_double")
       import
@@ -168,26 +213,42 @@ module lapse_worker_c
       integer(c_size_t), value :: count, root
     end function c_broadcast
   end interface
-  procedure(c_count_of), bind(C, name="lapse_worker_index") :: c_worker_index
-  procedure(c_count_of), bind(C, name="lapse_worker_count") :: c_worker_count
-  procedure(c_count_of), bind(C, name="lapse_worker_local_index") :: c_worker_local_index
-  procedure(c_count_of), bind(C, name="lapse_worker_local_count") :: c_worker_local_count
-  procedure(c_access), bind(C, name="lapse_pull") :: c_pull
-  procedure(c_access), bind(C, name="lapse_set") :: c_set
-  procedure(c_use_keys), bind(C, name="lapse_localize") :: c_localize
-  procedure(c_access_begin), bind(C, name="lapse_pull_begin") :: c_pull_begin
-  procedure(c_access_begin), bind(C, name="lapse_set_begin") :: c_set_begin
-  procedure(c_on_handle), bind(C, name="lapse_operation_done") :: c_operation_done
-  procedure(c_on_handle), bind(C, name="lapse_wait") :: c_wait
-  procedure(c_end_of), bind(C, name="lapse_operation_free") :: c_operation_free
-  procedure(c_on_handle), bind(C, name="lapse_lease_release") :: c_lease_release
-  procedure(c_on_handle), bind(C, name="lapse_wait_all") :: c_wait_all
-  procedure(c_on_handle), bind(C, name="lapse_wait_sync") :: c_wait_sync
-  procedure(c_on_handle), bind(C, name="lapse_barrier") :: c_barrier
-  procedure(c_on_handle), bind(C, name="lapse_sync_barrier") :: c_sync_barrier
 
   ! --- manager.h ---
   interface
+    integer(c_int) function c_intent(worker, table, keys, count, begin, end) bind(C, name="lapse_intent")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      integer(c_int64_t), value :: begin, end
+    end function c_intent
+    integer(c_int) function c_intent_read(worker, table, keys, count, begin, end) bind(C, name="lapse_intent_read")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      integer(c_int64_t), value :: begin, end
+    end function c_intent_read
+    integer(c_int) function c_intent_range(worker, table, first, past, begin, end) &
+        bind(C, name="lapse_intent_range")
+      import
+      type(c_ptr), value :: worker, table
+      integer(c_int64_t), value :: first, past, begin, end
+    end function c_intent_range
+    integer(c_int) function c_intent_range_read(worker, table, first, past, begin, end) &
+        bind(C, name="lapse_intent_range_read")
+      import
+      type(c_ptr), value :: worker, table
+      integer(c_int64_t), value :: first, past, begin, end
+    end function c_intent_range_read
+    integer(c_int) function c_advance_clock(worker) bind(C, name="lapse_advance_clock")
+      import
+      type(c_ptr), value :: worker
+    end function c_advance_clock
+    integer(c_int) function c_current_clock(worker, clock) bind(C, name="lapse_current_clock")
+      import
+      type(c_ptr), value :: worker
+      integer(c_int64_t), intent(inout) :: clock
+    end function c_current_clock
     integer(c_int) function c_set_frequencies(server, table, counts, count) bind(C, name="lapse_set_frequencies")
       import
       type(c_ptr), value :: server, table
@@ -215,14 +276,20 @@ module lapse_worker_c
       integer(c_int64_t), value :: begin, end
       type(c_ptr), intent(inout) :: sample
     end function c_sample_prepare
+    integer(c_int) function c_sample_pull(worker, sample, keys, count, values, elements) &
+        bind(C, name="lapse_sample_pull")
+      import
+      type(c_ptr), value :: worker, sample, keys, values
+      integer(c_size_t), value :: count, elements
+    end function c_sample_pull
+    integer(c_int) function c_sample_take(worker, sample, keys, count) bind(C, name="lapse_sample_take")
+      import
+      type(c_ptr), value :: worker, sample, keys
+      integer(c_size_t), value :: count
+    end function c_sample_take
+    subroutine c_sample_finish(sample) bind(C, name="lapse_sample_finish")
+      import
+      type(c_ptr), value :: sample
+    end subroutine c_sample_finish
   end interface
-  procedure(c_signal), bind(C, name="lapse_intent") :: c_intent
-  procedure(c_signal), bind(C, name="lapse_intent_read") :: c_intent_read
-  procedure(c_signal_range), bind(C, name="lapse_intent_range") :: c_intent_range
-  procedure(c_signal_range), bind(C, name="lapse_intent_range_read") :: c_intent_range_read
-  procedure(c_on_handle), bind(C, name="lapse_advance_clock") :: c_advance_clock
-  procedure(c_measure), bind(C, name="lapse_current_clock") :: c_current_clock
-  procedure(c_access), bind(C, name="lapse_sample_pull") :: c_sample_pull
-  procedure(c_use_keys), bind(C, name="lapse_sample_take") :: c_sample_take
-  procedure(c_end_of), bind(C, name="lapse_sample_finish") :: c_sample_finish
 end module lapse_worker_c

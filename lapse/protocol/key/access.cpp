@@ -210,6 +210,7 @@ void Access::resume(PinnedKey& pinned, bool may_look_up) {
   const std::vector<PinnedKey::Held> held = std::exchange(pinned.held, {});
   held_ -= held.size();
   pinned.pin.holds = false;
+  if (held.empty()) return;
   // An operation may be finished, and its worker's next one use its object, with its last item.
   RoutesInFlight& routes = held.front().operation->worker->routes();
   for (const PinnedKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);

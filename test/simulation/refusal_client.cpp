@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/ps/elements.hpp"
+#include "test/support/element_calls.hpp"
 
 namespace lapse::test {
 
@@ -99,8 +100,9 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
     case Call::push:
     case Call::call:
     case Call::pull_elements:
-    case Call::push_elements:
       return value_call(call, keys[0]);
+    case Call::push_elements:
+      return value_call(ElementCalls<Value>::pushes(table_) ? call : Call::push, keys[0]);
     case Call::set:  // would undo other workers' counts
       return value_call(Call::push, keys[0]);
     case Call::localize:

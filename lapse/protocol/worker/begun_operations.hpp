@@ -19,11 +19,15 @@ class BegunOperations {
     TableId table;
     OperationState* object;
 
-    // Null if it has been answered and the object may be in use again.
+    // Null if it has been answered and the object may be in use again. Callers: the worker.
     OperationState* operation() const {
       return object->serial.load(std::memory_order_relaxed) == serial ? object : nullptr;
     }
-    bool answered() const { return operation() == nullptr || object->done(); }
+    // Reads `remaining` first: if the object is in use again, its serial number changed before.
+    bool answered() const { return object->done() || operation() == nullptr; }
+    // Null if it has been answered: the worker may be using the object. Else the object stays as it is until
+    // the engine answers it. Callers: the engine.
+    OperationState* unanswered() const { return answered() ? nullptr : object; }
   };
 
   bool empty() const { return first_ == begun_.size(); }

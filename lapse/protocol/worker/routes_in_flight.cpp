@@ -18,7 +18,7 @@ void RoutesInFlight::begin(OperationState& operation, std::size_t items) {
       // If other ranks serve keys of the domain, they may change the route of a key between two items.
       is_alone_ = !operation.holdable && operation.table->definition().members() == 1;
     } else if (is_alone_) {
-      if (const OperationState* const before = begun_.last().operation()) enter(*before);
+      if (const OperationState* const before = begun_.last().unanswered()) enter(*before);
       is_alone_ = false;
     }
     begun_.add(operation, table, place.number);
@@ -36,7 +36,7 @@ RecentKeys& RoutesInFlight::keys_of(TableId table) {
 
 void RoutesInFlight::part_ways() {
   if (!is_alone_) return;
-  if (const OperationState* const operation = begun_.last().operation()) enter(*operation);
+  if (const OperationState* const operation = begun_.last().unanswered()) enter(*operation);
   is_alone_ = false;
 }
 
@@ -56,7 +56,7 @@ void RoutesInFlight::enter(const OperationState& operation) {
 template <class F>
 void RoutesInFlight::for_each_in_flight(TableId table, Key key, F&& f) {
   for (const BegunOperations::Begun& begun : begun_.all()) {
-    OperationState* const operation = begun.operation();
+    OperationState* const operation = begun.unanswered();
     if (operation == nullptr || begun.table != table) continue;
     for (OperationState::Item& item : operation->items)
       if (item.key == key && item.in_flight()) f(item);

@@ -13,10 +13,11 @@ namespace lapse {
 // A hash table with one slot for each key. A slot stores the number of the last operation that names the key.
 // It is dead once that operation is older than the oldest unanswered one: answers change no slot, and nothing
 // is removed. A key's slot is in its cache line, where it replaces a dead one. If all slots of the line are
-// live, it is in a list of further slots; the table grows when that becomes long.
+// live, the line is marked, and the slot is in a list of further slots; the table grows when that becomes
+// long.
 //
-// Numbers of operations begin at 1 and wrap: a slot that was not used for 2^31 operations may seem to be
-// live.
+// Numbers of operations wrap. So that a dead slot does not seem to be live 2^31 operations later, all dead
+// slots are renumbered now and then; in a table that is not used meanwhile, it may, which costs time alone.
 class RecentKeys {
  public:
   struct Slot {
@@ -41,8 +42,10 @@ class RecentKeys {
   // The key's slot; null if it has none that is live. `oldest`: the oldest unanswered operation.
   Slot* find(std::uint64_t key, std::uint32_t oldest) {
     if (lines_.empty()) return nullptr;
-    Slot* slot = find_in(line(key).slots, key);
+    Line& own = line(key);
+    Slot* slot = find_in(own.slots, key);
     if (slot != nullptr && is_live(*slot, oldest)) return slot;
+    if (!is_marked(own)) return nullptr;
     slot = find_in(further_, key);
     return slot != nullptr && is_live(*slot, oldest) ? slot : nullptr;
   }
@@ -56,7 +59,7 @@ class RecentKeys {
       dead |= unsigned{!is_live(line.slots[i], oldest)} << i;
     }
     const unsigned usable = same != 0 ? same : dead;
-    if (usable == 0 || !further_.empty()) [[unlikely]]
+    if (usable == 0 || is_marked(line)) [[unlikely]]
       return take_further(line, key, oldest);
     Slot& slot = line.slots[static_cast<unsigned>(std::countr_zero(usable))];
     slot.operation = same != 0 ? slot.operation : oldest - 1;
@@ -67,7 +70,8 @@ class RecentKeys {
   Slot& take(std::uint64_t key, std::uint32_t oldest) { return take(line(key), key, oldest); }
   // Provides space for `keys` more keys. Throws std::bad_alloc and then has no effect.
   void reserve(std::size_t keys, std::uint32_t oldest) {
-    if (keys > lines_.size() || !further_.empty() || further_.capacity() < keys) [[unlikely]]
+    if (keys > lines_.size() || !further_.empty() || further_.capacity() < keys ||
+        oldest - renumbered_ > kBetweenRenumbering) [[unlikely]]
       make_space(keys, oldest);
     taken_ += keys;
   }
@@ -76,6 +80,7 @@ class RecentKeys {
   void relax() {
     if (lines_.size() > kMinLines && taken_ < lines_.size() / 8) {
       lines_ = std::vector<Line>();
+      marked_ = std::vector<std::uint8_t>();
       further_ = std::vector<Slot>();
     }
     taken_ = 0;
@@ -86,11 +91,22 @@ class RecentKeys {
   static constexpr std::uint64_t kMultiplier = 0x9e37'79b9'7f4a'7c15;  // 2^64 / golden ratio
   static constexpr std::size_t kMinLines = 64;
   static constexpr std::size_t kMaxFurther = 8;
+  static constexpr std::uint32_t kBetweenRenumbering = std::uint32_t{1} << 30;
 
   template <class Slots>
   static Slot* find_in(Slots& slots, std::uint64_t key) {
     const auto found = std::ranges::find(slots, key, &Slot::key);
     return found == slots.end() ? nullptr : &*found;
+  }
+  void renumber(std::uint32_t oldest) {
+    renumbered_ = oldest;
+    for (Line& line : lines_) {
+      for (Slot& slot : line.slots)
+        if (!is_live(slot, oldest)) slot.operation = oldest - 1;
+    }
+  }
+  std::uint8_t& is_marked(const Line& line) {
+    return marked_[static_cast<std::size_t>(&line - lines_.data())];
   }
   Slot& take_further(Line& line, std::uint64_t key, std::uint32_t oldest) {
     Slot* const here = find_in(line.slots, key);
@@ -100,18 +116,30 @@ class RecentKeys {
     if (here != nullptr) return *here;
     const auto dead =
         std::ranges::find_if(line.slots, [oldest](const Slot& slot) { return !is_live(slot, oldest); });
+    if (dead == line.slots.end()) is_marked(line) = 1;
     Slot& slot = dead != line.slots.end() ? *dead : further_.emplace_back();
     slot = {key, oldest - 1, -1};
     return slot;
   }
   void make_space(std::size_t keys, std::uint32_t oldest) {
     std::erase_if(further_, [oldest](const Slot& slot) { return !is_live(slot, oldest); });
-    std::size_t lines = std::bit_ceil(std::max({kMinLines, keys, lines_.size()}));
+    // Of many keys, few may be in the list, which is searched from end to end.
+    constexpr std::size_t kMany = std::size_t{1} << 16;
+    std::size_t lines = std::bit_ceil(std::max({kMinLines, keys > kMany ? 2 * keys : keys, lines_.size()}));
     if (further_.size() > kMaxFurther) lines *= 2;
     further_.reserve(further_.size() + keys);
-    if (lines == lines_.size()) return;
+    if (oldest - renumbered_ > kBetweenRenumbering) renumber(oldest);
+    if (lines == lines_.size()) {
+      std::ranges::fill(marked_, std::uint8_t{0});
+      for (const Slot& slot : further_) is_marked(line(slot.key)) = 1;
+      return;
+    }
     RecentKeys larger;
-    larger.lines_.resize(lines);
+    Line dead;
+    dead.slots.fill({.key = 0, .operation = oldest - 1, .value = -1});
+    larger.lines_.assign(lines, dead);
+    larger.renumbered_ = oldest;
+    larger.marked_.resize(lines);
     larger.shift_ = 64 - std::countr_zero(lines);
     larger.further_.reserve(further_.capacity());
     const auto move = [&](const Slot& slot) {
@@ -124,9 +152,11 @@ class RecentKeys {
   }
 
   std::vector<Line> lines_;
+  std::vector<std::uint8_t> marked_;  // by line: further_ may hold slots of its keys
   int shift_ = 0;
   std::vector<Slot> further_;
-  std::size_t taken_ = 0;  // keys for which space was reserved since the last relax
+  std::uint32_t renumbered_ = 0;  // the oldest operation when dead slots were renumbered
+  std::size_t taken_ = 0;         // keys for which space was reserved since the last relax
 };
 
 }  // namespace lapse

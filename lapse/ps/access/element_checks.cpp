@@ -62,12 +62,13 @@ void ElementChecks::updates(const ElementPairs& pairs, const std::byte* updates,
   visit_element(table_.sizes().layout().type, [&](auto element) {
     using T = decltype(element);
     // Other tables have no limits.
-    if constexpr (std::is_floating_point_v<T>) look_at(pairs, reinterpret_cast<const T*>(updates), counters);
+    if constexpr (std::is_floating_point_v<T>)
+      check_finite(pairs, reinterpret_cast<const T*>(updates), counters);
   });
 }
 
 template <class T>
-void ElementChecks::look_at(const ElementPairs& pairs, const T* updates, TableCounters& counters) const {
+void ElementChecks::check_finite(const ElementPairs& pairs, const T* updates, TableCounters& counters) const {
   counters.checked_rows += pairs.size();
   if (all_finite(std::span(updates, pairs.size()))) return;
   const bool refuses = table_.definition().limits.not_finite == NotFinite::refuse;

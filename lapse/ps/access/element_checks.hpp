@@ -27,7 +27,7 @@ class ElementChecks {
 
  private:
   template <class T>
-  void look_at(const ElementPairs& pairs, const T* updates, TableCounters& counters) const;
+  void check_finite(const ElementPairs& pairs, const T* updates, TableCounters& counters) const;
 
   const TableShard& table_;
   const Rank rank_;

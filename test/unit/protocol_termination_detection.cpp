@@ -37,12 +37,11 @@ class Spreading final : public test::ModuleStandIn {
     --kept_;
     for (std::uint64_t more = random_.below(2); more > 0; --more) send();
   }
-  void send() {
-    FrameHeader header;
-    header.kind = static_cast<std::uint16_t>(kTask);
-    outbox_.append(Rank(static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)))),
-                   header);
-  }
+  void send() { send_to(Rank(static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_))))); }
+  void send_to(Rank to) { outbox_.append(to, FrameHeader::of(kTask)); }
+  // Adds a task that no rank has sent; ends one without sending any.
+  void keep() { ++kept_; }
+  void end_one() { --kept_; }
   void make_dirty() { dirty_ = true; }
 
  private:
@@ -151,6 +150,58 @@ TEST_CASE("Termination is detected when nothing is left, again and again, whatev
 
 TEST_CASE("The level answered does not wait for what has only to be synced") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) run(3, IdleLevel::answered, seed);
+}
+
+TEST_CASE("A frame that overtakes a cut does not make up for one in flight") {
+  RandomEngine random(1);
+  LoopbackNetwork network(3, false);
+  std::vector<std::unique_ptr<RankUnderTest>> ranks;
+  for (std::int32_t rank = 0; rank < 3; ++rank)
+    ranks.push_back(std::make_unique<RankUnderTest>(network.endpoint(Rank(rank)), random));
+  const auto deliver = [&](const LoopbackNetwork::Choice& choice) {
+    RankProtocol& to = ranks[choice.to.index()]->protocol;
+    network.deliver(choice,
+                    [&](Rank from, std::span<const std::byte> packet) { to.handle_packet(from, packet); });
+    to.end_turn();
+  };
+  const auto deliver_between = [&](std::int32_t from, std::int32_t to) {
+    for (const auto& choice : network.deliverable())
+      if (choice.from == Rank(from) && choice.to == Rank(to)) return deliver(choice);
+    FAIL("nothing to deliver");
+  };
+  const auto deliver_all = [&] {
+    for (auto choices = network.deliverable(); !choices.empty(); choices = network.deliverable())
+      deliver(choices[0]);
+  };
+  // The first wave tells all ranks that all wait. Only rank 1 is idle, and contributes to the second one.
+  for (const std::size_t busy : {0, 2}) ranks[busy]->spreading.keep();
+  for (auto& rank : ranks) {
+    rank->protocol.termination().handle_submission(rank->request);
+    rank->protocol.end_turn();
+  }
+  deliver_all();
+  // Rank 2 sends a task before its cut.
+  ranks[2]->spreading.send_to(Rank(1));
+  ranks[2]->spreading.end_one();
+  ranks[2]->protocol.end_turn();
+  deliver_between(2, 1);
+  // Rank 1 sends two after its cut, of which rank 0 gets one before its own.
+  ranks[1]->spreading.end_one();
+  ranks[1]->spreading.send_to(Rank(0));
+  ranks[1]->spreading.send_to(Rank(2));
+  ranks[1]->protocol.end_turn();
+  while (!network.deliverable().empty() && network.deliverable()[0].to == Rank(0))
+    deliver(network.deliverable()[0]);
+  for (int task = 0; task < 2; ++task) ranks[0]->spreading.end_one();
+  REQUIRE(ranks[0]->spreading.idle(IdleLevel::synced));
+  ranks[0]->protocol.end_turn();
+  CHECK(ranks[0]->protocol.termination().completed() == 0);
+  deliver_all();
+  for (auto& rank : ranks) CHECK(rank->protocol.termination().completed() == 0);
+  ranks[2]->spreading.end_one();
+  ranks[2]->protocol.end_turn();
+  deliver_all();
+  for (auto& rank : ranks) CHECK(rank->protocol.termination().completed() == 1);
 }
 
 TEST_CASE("A second request while a detection runs is refused") {

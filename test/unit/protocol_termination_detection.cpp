@@ -173,7 +173,7 @@ TEST_CASE("A frame that overtakes a cut does not make up for one in flight") {
     for (auto choices = network.deliverable(); !choices.empty(); choices = network.deliverable())
       deliver(choices[0]);
   };
-  // The first wave tells all ranks that all wait. Only rank 1 is idle, and contributes to the second one.
+  // The first wave notifies all ranks that all wait. Only rank 1 is idle, and contributes to the second one.
   for (const std::size_t busy : {0, 2}) ranks[busy]->spreading.keep();
   for (auto& rank : ranks) {
     rank->protocol.termination().handle_submission(rank->request);

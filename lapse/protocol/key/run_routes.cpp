@@ -37,6 +37,16 @@ void RunRoutes::begin(const OperationState& operation, std::size_t first, std::s
 }
 
 void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* const* words) {
+  if (in_flight_ == nullptr) return add<Alone::yes>(items, words);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    lines_[i] = &in_flight_->line(items[i].key);
+    __builtin_prefetch(lines_[i], 1);
+  }
+  add<Alone::no>(items, words);
+}
+
+template <RunRoutes::Alone alone_in_flight>
+void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* const* words) {
   const TableShard& table = *table_;
   const DomainMap& domains = table.definition().domains;
   const bool alone = table.definition().members() == 1;
@@ -47,32 +57,24 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
     for (std::size_t i = 0; i < items.size(); ++i) keys_[i] = items[i].key;
     home_map.homes(std::span(keys_).first(items.size()), homes_.data());
   }
-  if (in_flight_ != nullptr) {
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      lines_[i] = &in_flight_->line(items[i].key);
-      __builtin_prefetch(lines_[i], 1);
-    }
-  }
   std::uint32_t* const places = places_.data() + items_;
   Count* const counts = counts_.data();
   std::uint8_t* const is_used = is_used_.data();
   KeyView view;
   view.self = table.self_domain();
-  const auto leave = [&](std::size_t i) {
-    places[i] = kOther;
-    others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
-  };
   for (std::size_t i = 0; i < items.size(); ++i) {
     OperationState::Item& item = items[i];
     view.home = few ? home_map.home(item.key) : homes_[i];
     if (!table.view_absent(item.key, words[i], alone, view)) {
-      leave(i);
+      leave_to_others(i);
       continue;
     }
     const Route route = Router::route_absent(view);
-    if (in_flight_ != nullptr && !in_flight_->follow(*lines_[i], item.key, route)) [[unlikely]] {
-      leave(i);
-      continue;
+    if constexpr (alone_in_flight == Alone::no) {
+      if (!in_flight_->follow(*lines_[i], item.key, route)) [[unlikely]] {
+        leave_to_others(i);
+        continue;
+      }
     }
     item.sent_to = route.to;
     item.by_entry = route.is_entry;

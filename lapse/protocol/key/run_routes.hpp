@@ -50,6 +50,16 @@ class RunRoutes {
   std::span<const std::uint32_t> others() const { return others_; }
 
  private:
+  enum class Alone : std::uint8_t { yes, no };  // RoutesInFlight::is_alone()
+  template <Alone alone_in_flight>
+  void add(std::span<OperationState::Item> items, const Store::Word* const* words)
+      LAPSE_REQUIRES(progress_role);
+  // An item of those that are being added.
+  void leave_to_others(std::size_t i) {
+    places_[items_ + i] = kOther;
+    others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
+  }
+
   // The place of a bucket: 2 * rank + by_home.
   std::vector<std::uint32_t> places_;  // by item: the place of its bucket, or kOther
   std::vector<std::uint32_t> used_;    // places of buckets that are not empty

@@ -34,15 +34,15 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   // Branchless: which keys are local is unpredictable.
   for (std::size_t i = 0; i < count; ++i) {
     const Store::Word* const word = words_[word_ + i];
-    bool use = word != nullptr && may_use(*word);
-    if (is_ordered_ && use) [[unlikely]]
-      use = endpoint_.may_access_memory(table_, keys[i], word);
+    const bool use = word != nullptr && may_use(*word);
     usable[usables] = static_cast<std::uint32_t>(i);
     usables += use ? 1 : 0;
     undone.positions[undone.count] = static_cast<std::uint32_t>(first + i);
     undone.words[undone.count] = word;
     undone.count += use ? 0 : 1;
   }
+  if (is_ordered_ && usables > 0) [[unlikely]]
+    usables = keep_order(std::span(usable).first(usables), undone);
   const std::size_t bytes = table_.sizes().layout().value_bytes();
   const bool pull = request_.operation.kind == OperationKind::pull;
   std::size_t tried = count;
@@ -69,6 +69,27 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   word_ += tried;
   cursor_.skip(tried);
   return tried;
+}
+
+std::size_t LocalAccess::keep_order(std::span<std::uint32_t> usable, NotLocal& undone) {
+  const std::span keys = cursor_.remaining();
+  const auto first = static_cast<std::uint32_t>(cursor_.position());
+  std::size_t kept = 0;
+  for (const std::uint32_t i : usable) {
+    if (endpoint_.may_access_memory(table_, keys[i], words_[word_ + i])) {
+      usable[kept++] = i;
+      continue;
+    }
+    // In the order of positions.
+    std::size_t at = undone.count++;
+    for (; at > 0 && undone.positions[at - 1] > first + i; --at) {
+      undone.positions[at] = undone.positions[at - 1];
+      undone.words[at] = undone.words[at - 1];
+    }
+    undone.positions[at] = first + i;
+    undone.words[at] = words_[word_ + i];
+  }
+  return kept;
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {

@@ -97,6 +97,9 @@ class LocalAccess {
   static bool may_use(const Store::Word& word) {
     return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
   }
+  // Moves the usable keys of carry_out_together that must wait for an earlier call to `undone`. Returns how
+  // many are left, which come first.
+  std::size_t keep_order(std::span<std::uint32_t> usable, NotLocal& undone);
   bool carry_out(const Row& row, Store::Word* word);
   // Accesses one key by its slot word (or null). Returns false if the key is not local. Throws
   // UserCodeFailed.

@@ -57,6 +57,7 @@ class ElementRanks : public test::WaitingRanks {
     const auto count = static_cast<std::uint32_t>(indices.size());
     std::vector<std::byte> payload(ElementPayload::bytes(kind, count, sizeof(std::int64_t)));
     std::memcpy(payload.data(), &count, sizeof count);
+    if (indices.empty()) return payload;
     std::memcpy(payload.data() + ElementPayload::kCountBytes, indices.data(), count * sizeof(std::uint32_t));
     if (kind == OperationKind::push_elements) {
       std::memcpy(payload.data() + ElementPayload::updates_at(count, sizeof(std::int64_t)), updates,

@@ -14,6 +14,9 @@ namespace lapse {
 
 namespace {
 
+// Reading how much memory is available takes as long as committing so many bytes.
+constexpr double kWorthReading = 256 << 10;
+
 // The number of keys that a rank makes at the start, and their units.
 struct OwnKeys {
   std::uint64_t keys = 0;
@@ -184,6 +187,7 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
 
 void TableFactory::check_slot_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
+  if (needed < kWorthReading) return;
   const AvailableMemory available = available_memory();
   if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(fmt::format(
@@ -199,6 +203,7 @@ void TableFactory::check_memory(const TableOptions& options, const TableDefiniti
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
   const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
+  if (needed < kWorthReading) return;
   const auto sharers = static_cast<std::size_t>(transport_.host_ranks());
   const AvailableMemory available =
       is_mapped ? available_for_mapped_memory(sharers) : available_memory(sharers);
@@ -266,8 +271,9 @@ std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition
   if (share) label += fmt::format(" ({})", share_text(*share));
   MemoryBudget budget(regions_, std::move(label), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.
-  const std::uint64_t max_bytes =
-      options.memory_limit_bytes.value_or(share ? *share : available_memory_bytes());
+  std::optional<std::uint64_t> bound = options.memory_limit_bytes;
+  if (!bound) bound = share;
+  const std::uint64_t max_bytes = bound ? *bound : available_memory_bytes();
   const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : plan.layout.slot_bytes();
   const std::uint64_t fitting_keys =
       std::max<std::uint64_t>(1, max_bytes / (SparseWords::kBytesPerKey + slot_bytes));

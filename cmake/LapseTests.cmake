@@ -63,6 +63,9 @@ set(LAPSE_TEST_OPTIONS "")
 if(LAPSE_WARNINGS_AS_ERRORS AND NOT LAPSE_SANITIZER)
   set(LAPSE_TEST_OPTIONS -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict
     -Wno-maybe-uninitialized)
+elseif(LAPSE_SANITIZER STREQUAL "address")
+  # These checks of each pointer cost a third of the time of compiling a test. The libraries are built with them.
+  set(LAPSE_TEST_OPTIONS -fno-sanitize=null,alignment,object-size,vptr)
 endif()
 
 # lapse_processors(<variable> <ranks>): what a test takes of the machine. Those of one rank run side by side.
@@ -75,13 +78,14 @@ function(lapse_processors variable ranks)
 endfunction()
 
 # lapse_test(<name> SOURCES <files> [THREADED <files>] DEPENDS <targets> [RANKS 1 2 ...] [DOMAINS rank 2 ...] [TIMEOUT <s>] [LABELS ...]
-# [ARGUMENTS ...]): a program of Catch2 tests.
+# [ARGUMENTS ...] [SEPARATE]): a program of Catch2 tests.
 # Without RANKS: a test without MPI; LABELS is unit unless given. With RANKS: one ctest entry per rank count, labels mpi,
 # ranks-<n> and those given. DOMAINS: further entries with these values of the option domain, for the rank counts for
 # which they differ from the default, host; label domains.
 # THREADED: further sources, whose tests use threads: they alone are built with ThreadSanitizer.
+# SEPARATE: the files are not joined in builds with a sanitizer: they use the same names in unnamed namespaces.
 function(lapse_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;THREADED;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "TIMEOUT" "SOURCES;THREADED;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${LAPSE_TEST_TIMEOUT})
   endif()
@@ -95,6 +99,9 @@ function(lapse_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_precompile_headers(${name} REUSE_FROM lapse_test_main)
   target_compile_options(${name} PRIVATE ${LAPSE_TEST_OPTIONS})
+  if(LAPSE_JOINED_FILES AND NOT ARG_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LAPSE_JOINED_FILES})
+  endif()
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})
     # The script that prints stacks ends the test; ctest's own limit is for the script.

@@ -18,7 +18,7 @@ set(simulation_cases "")
 if(LAPSE_SANITIZER)
   set(simulation_cases "~*finds*")
 endif()
-lapse_test(simulation
+lapse_test(simulation SEPARATE
   SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp frame_fault.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp replication_faults.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_replicas.cpp
   DEPENDS lapse_test_histories
   LABELS simulation
@@ -29,7 +29,7 @@ lapse_test(simulation_threads
   DEPENDS lapse_test_histories
   LABELS simulation
   TIMEOUT 300)
-lapse_test(simulation_checks
+lapse_test(simulation_checks SEPARATE
   SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp replica_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 

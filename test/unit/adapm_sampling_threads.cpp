@@ -23,8 +23,8 @@ using lapse::test::BorrowedTransport;
 
 namespace {
 
-constexpr std::int32_t kRanks = 3;
-constexpr std::uint64_t kKeys = 40;
+constexpr std::int32_t kSamplingRanks = 3;
+constexpr std::uint64_t kSamplingKeys = 40;
 constexpr std::int64_t kSamples = 30;
 constexpr std::size_t kSampleKeys = 8;
 using Sample = PreparedSample<std::int64_t>;
@@ -66,7 +66,7 @@ void work(IntentWorker& worker, const Sampler<std::int64_t>& sampler) {
   worker.sync_barrier();
   std::int64_t sum = 0;
   std::vector<std::int64_t> value(1);
-  for (std::uint64_t key = 0; key < kKeys; ++key) {
+  for (std::uint64_t key = 0; key < kSamplingKeys; ++key) {
     worker.pull(sampler.table(), Key(key), value).wait();
     sum += value[0];
   }
@@ -76,10 +76,10 @@ void work(IntentWorker& worker, const Sampler<std::int64_t>& sampler) {
 
 // Runs all ranks. Rethrows an exception of any of them.
 void run(const SamplingOptions& sampling) {
-  lapse::ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = 1});
-  std::array<std::exception_ptr, kRanks> errors;
+  lapse::ThreadedLoopback network(kSamplingRanks, {.separate_bulk_lane = true, .delay_seed = 1});
+  std::array<std::exception_ptr, kSamplingRanks> errors;
   std::vector<std::thread> threads;
-  for (std::int32_t rank = 0; rank < kRanks; ++rank) {
+  for (std::int32_t rank = 0; rank < kSamplingRanks; ++rank) {
     threads.emplace_back([&, rank] {
       try {
         Options options;
@@ -87,9 +87,9 @@ void run(const SamplingOptions& sampling) {
         options.server.domain = {lapse::DomainChoice::Kind::number, 1};
         ParameterManager manager(std::make_unique<BorrowedTransport>(network.endpoint(lapse::Rank(rank))),
                                  options);
-        const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
+        const auto table = manager.create_table<std::int64_t>({.keys = kSamplingKeys});
         const auto sampler =
-            manager.create_sampler(table, Distribution::log_uniform({Key(0), Key(kKeys)}), sampling);
+            manager.create_sampler(table, Distribution::log_uniform({Key(0), Key(kSamplingKeys)}), sampling);
         manager.run_workers(2, [&](IntentWorker& worker) { work(worker, sampler); });
         manager.close();
       } catch (...) {

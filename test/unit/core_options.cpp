@@ -9,25 +9,15 @@
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/environment_variable.hpp"
 
 using Catch::Matchers::Contains;
 using lapse::ConfigurationError;
 using lapse::Options;
+using lapse::test::EnvironmentVariable;
 using namespace std::chrono_literals;
 
 namespace {
-
-// Sets an environment variable while the object lives.
-class EnvironmentVariable {
- public:
-  EnvironmentVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~EnvironmentVariable() { unsetenv(name_); }
-  EnvironmentVariable(const EnvironmentVariable&) = delete;
-  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
-
- private:
-  const char* name_;
-};
 
 std::vector<lapse::OptionState> all_options() {
   return lapse::option_states(lapse::OptionSources({})).options;

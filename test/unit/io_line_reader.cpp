@@ -16,7 +16,7 @@ using lapse::test::TemporaryDirectory;
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& path) {
+std::vector<std::string> all_lines(const std::string& path) {
   LineReader reader(path);
   std::vector<std::string> lines;
   for (std::string_view line; reader.next(line);) {
@@ -31,17 +31,17 @@ std::vector<std::string> lines_of(const std::string& path) {
 TEST_CASE("lines end with a newline, with carriage return and newline, or with the file") {
   const TemporaryDirectory directory;
   using Lines = std::vector<std::string>;
-  CHECK(lines_of(directory.write("a", "one\ntwo\r\n\nfour")) == Lines{"one", "two", "", "four"});
-  CHECK(lines_of(directory.write("b", "one\n")) == Lines{"one"});
-  CHECK(lines_of(directory.write("c", "")).empty());
-  CHECK(lines_of(directory.write("d", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo")) ==
+  CHECK(all_lines(directory.write("a", "one\ntwo\r\n\nfour")) == Lines{"one", "two", "", "four"});
+  CHECK(all_lines(directory.write("b", "one\n")) == Lines{"one"});
+  CHECK(all_lines(directory.write("c", "")).empty());
+  CHECK(all_lines(directory.write("d", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo")) ==
         Lines{"one", "\xEF\xBB\xBFtwo"});
 }
 
 TEST_CASE("a last line without a line end may be longer than all lines before it") {
   const TemporaryDirectory directory;
   using Lines = std::vector<std::string>;
-  CHECK(lines_of(directory.write("a", "a\nlonger last line")) == Lines{"a", "longer last line"});
+  CHECK(all_lines(directory.write("a", "a\nlonger last line")) == Lines{"a", "longer last line"});
 }
 
 TEST_CASE("lines that span blocks come out whole") {
@@ -52,9 +52,9 @@ TEST_CASE("lines that span blocks come out whole") {
     expected.emplace_back(100000 + 997 * i, static_cast<char>('a' + i % 26));
     content += expected.back() + "\n";
   }
-  CHECK(lines_of(directory.write("long", content)) == expected);
+  CHECK(all_lines(directory.write("long", content)) == expected);
   const std::string longest(LineReader::kMaxLineBytes, 'x');
-  CHECK(lines_of(directory.write("longest", longest)) == std::vector<std::string>{longest});
+  CHECK(all_lines(directory.write("longest", longest)) == std::vector<std::string>{longest});
 }
 
 TEST_CASE("a line above the limit is an error that names its line") {
@@ -76,7 +76,7 @@ TEST_CASE("a text in UTF-16 is refused as such") {
   const TemporaryDirectory directory;
   for (const std::string& text :
        {std::string("\xFF\xFE\x61\0\n\0", 6), std::string("\xFE\xFF\0\x61\0\n", 6)}) {
-    CHECK_THROWS_WITH(lines_of(directory.write("text", text)),
+    CHECK_THROWS_WITH(all_lines(directory.write("text", text)),
                       Catch::Matchers::Contains("text:1:1: text in UTF-16, expected UTF-8"));
   }
 }
@@ -92,7 +92,7 @@ TEST_CASE("pipes are read like files") {
   const std::string path = directory / "pipe";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   std::thread writer([&] { std::ofstream(path) << "one\n" << std::flush << "two\n"; });
-  const auto lines = lines_of(path);
+  const auto lines = all_lines(path);
   writer.join();
   CHECK(lines == std::vector<std::string>{"one", "two"});
 }

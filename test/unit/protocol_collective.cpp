@@ -34,7 +34,7 @@ double value_of(const Bytes& bytes) {
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
 }
-void add(Bytes& into, const Bytes& from) {
+void add_bytes(Bytes& into, const Bytes& from) {
   into = bytes_of(value_of(into) + value_of(from));
 }
 
@@ -78,13 +78,13 @@ TEST_CASE("The tree has every participant once, and parents and children agree")
   for (std::int32_t participants = 1; participants <= 9; ++participants) {
     std::vector<int> seen(static_cast<std::size_t>(participants));
     for (std::int32_t self = 0; self < participants; ++self) {
-      const TreeReduction tree(participants, self, &add);
+      const TreeReduction tree(participants, self, &add_bytes);
       CHECK(tree.parent().has_value() == (self != 0));
       CHECK(tree.children().size() <= 2);
       for (const std::int32_t child : tree.children()) {
         REQUIRE(child < participants);
         ++seen[static_cast<std::size_t>(child)];
-        CHECK(TreeReduction(participants, child, &add).parent() == self);
+        CHECK(TreeReduction(participants, child, &add_bytes).parent() == self);
       }
     }
     CHECK(seen[0] == 0);
@@ -95,7 +95,8 @@ TEST_CASE("The tree has every participant once, and parents and children agree")
 TEST_CASE("The result does not depend on the order of arrival, bit for bit, round after round") {
   for (std::int32_t participants = 1; participants <= 9; ++participants) {
     std::vector<TreeReduction> trees;
-    for (std::int32_t self = 0; self < participants; ++self) trees.emplace_back(participants, self, &add);
+    for (std::int32_t self = 0; self < participants; ++self)
+      trees.emplace_back(participants, self, &add_bytes);
     for (std::uint64_t round = 0; round < 5; ++round) {
       const double first = reduced(participants, round, 0, trees);
       for (std::uint64_t seed = 1; seed < 20; ++seed) {
@@ -108,7 +109,8 @@ TEST_CASE("The result does not depend on the order of arrival, bit for bit, roun
 TEST_CASE("The combination has each rank's contribution once") {
   for (std::int32_t participants = 1; participants <= 9; ++participants) {
     std::vector<TreeReduction> trees;
-    for (std::int32_t self = 0; self < participants; ++self) trees.emplace_back(participants, self, &add);
+    for (std::int32_t self = 0; self < participants; ++self)
+      trees.emplace_back(participants, self, &add_bytes);
     std::optional<Bytes> result;
     for (std::int32_t self = participants - 1; self >= 0; --self) {
       TreeReduction& tree = trees[static_cast<std::size_t>(self)];
@@ -129,7 +131,7 @@ TEST_CASE("The combination has each rank's contribution once") {
 }
 
 TEST_CASE("Second contributions and strangers are refused") {
-  TreeReduction tree(5, 0, &add);
+  TreeReduction tree(5, 0, &add_bytes);
   CHECK_FALSE(tree.contribute(bytes_of(1)).has_value());
   CHECK_THROWS_AS(tree.contribute(bytes_of(1)), ProtocolError);
   CHECK_FALSE(tree.receive(1, bytes_of(1)).has_value());
@@ -185,7 +187,7 @@ struct Collectives {
       int& count = completed[static_cast<std::size_t>(rank)];
       calls.push_back(std::make_unique<lapse::Collective>(*outboxes.back(), FrameKind::workers_up,
                                                           FrameKind::workers_down, [&count] { ++count; }));
-      calls.back()->start(participants, Rank(rank), &add);
+      calls.back()->start(participants, Rank(rank), &add_bytes);
     }
   }
 
@@ -242,7 +244,7 @@ TEST_CASE("Ranks that took no part in earlier rounds take part when the sequence
   };
   for (const std::size_t rank : {0U, 1U}) contribute(rank);
   const std::vector<Rank> participants{Rank(0), Rank(1), Rank(2)};
-  for (const Rank rank : participants) all.calls[rank.index()]->start(participants, rank, &add);
+  for (const Rank rank : participants) all.calls[rank.index()]->start(participants, rank, &add_bytes);
   for (const std::size_t rank : {0U, 1U, 2U}) contribute(rank);
   CHECK(all.completed == std::vector<int>{2, 2, 1});
   for (const auto& call : all.calls) CHECK(value_of(call->result()) == 3);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Key kKey(3);
 
-class Recorder final : public RoleWatch, public KeyObserver {
+class RoleRecorder final : public RoleWatch, public KeyObserver {
  public:
   void changed(Key key, Role before, Role after) noexcept override {
     CHECK(key == kKey);
@@ -42,7 +42,7 @@ using Events = std::vector<std::string>;
 TEST_CASE("An observer sees wants, and each change of a key's role on its rank") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks(3, 8, 8);
-  std::vector<Recorder> seen(3);
+  std::vector<RoleRecorder> seen(3);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     ranks.table(rank).store().set_role_watch(&seen[rank]);
     ranks.protocol(rank).replication().set_observer(&seen[rank]);

@@ -19,7 +19,7 @@ using lapse::Rank;
 
 namespace {
 
-const KeyQueue::Clock::time_point kNow{std::chrono::seconds(5)};
+const KeyQueue::Clock::time_point kQueueNow{std::chrono::seconds(5)};
 
 OperationPart part(OperationKind kind, std::uint64_t key, const std::byte* value = nullptr) {
   OperationPart part;
@@ -33,13 +33,13 @@ OperationPart part(OperationKind kind, std::uint64_t key, const std::byte* value
 }
 
 // Records the calls of a queue, and copies the first bytes of updates.
-struct Recorder {
+struct QueueRecorder {
   struct Operation {
     OperationPart part;
     std::vector<std::byte> update;
   };
 
-  explicit Recorder(std::size_t bytes = 0) : update_bytes(bytes) {}
+  explicit QueueRecorder(std::size_t bytes = 0) : update_bytes(bytes) {}
 
   void waited(KeyQueue::Clock::time_point since) { times.push_back(since); }
   void execute(const OperationPart& part) { add(executed, part); }
@@ -73,17 +73,17 @@ struct Recorder {
 TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, with copies of the updates") {
   KeyQueue queue;
   std::vector<std::byte> update(12, std::byte{1});
-  queue.push(part(OperationKind::push, 1, update.data()), update.size(), kNow);
+  queue.push(part(OperationKind::push, 1, update.data()), update.size(), kQueueNow);
   std::fill(update.begin(), update.end(), std::byte{2});
-  queue.push(part(OperationKind::pull, 2), update.size(), kNow);
-  queue.push(part(OperationKind::set, 3, update.data()), update.size(), kNow);
+  queue.push(part(OperationKind::pull, 2), update.size(), kQueueNow);
+  queue.push(part(OperationKind::set, 3, update.data()), update.size(), kQueueNow);
   CHECK_FALSE(queue.holds_instruct());
-  queue.push(KeyQueue::Instruct{Domain(7), 41}, kNow + std::chrono::seconds(1));
+  queue.push(KeyQueue::Instruct{Domain(7), 41}, kQueueNow + std::chrono::seconds(1));
   update.clear();
   REQUIRE(queue.size() == 4);
   CHECK(queue.holds_instruct());
 
-  Recorder recorder(12);
+  QueueRecorder recorder(12);
   CHECK(queue.drain(recorder) == KeyQueue::End::left);
   REQUIRE(recorder.executed.size() == 3);
   CHECK(recorder.executed[0].part.kind == OperationKind::push);
@@ -98,8 +98,8 @@ TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, wit
   REQUIRE(recorder.instructs.size() == 1);
   CHECK(recorder.instructs[0].next == Domain(7));
   CHECK(recorder.instructs[0].relocations == 41);
-  CHECK(recorder.times[2] == kNow);
-  CHECK(recorder.times[3] == kNow + std::chrono::seconds(1));
+  CHECK(recorder.times[2] == kQueueNow);
+  CHECK(recorder.times[3] == kQueueNow + std::chrono::seconds(1));
   CHECK(queue.empty());
   CHECK_FALSE(queue.holds_instruct());
 }
@@ -108,11 +108,11 @@ TEST_CASE("What came behind an INSTRUCT goes on, in order, and lease requests as
   KeyQueue queue;
   const std::vector<std::byte> update(4, std::byte{3});
   LeaseRequest request;
-  queue.push(KeyQueue::Instruct{Domain(7), 1}, kNow);
-  queue.push(part(OperationKind::push, 1, update.data()), 4, kNow);
-  queue.push(LeaseAsker{&request, {}, 0}, kNow);
-  queue.push(part(OperationKind::pull, 1), 4, kNow);
-  Recorder recorder(4);
+  queue.push(KeyQueue::Instruct{Domain(7), 1}, kQueueNow);
+  queue.push(part(OperationKind::push, 1, update.data()), 4, kQueueNow);
+  queue.push(LeaseAsker{&request, {}, 0}, kQueueNow);
+  queue.push(part(OperationKind::pull, 1), 4, kQueueNow);
+  QueueRecorder recorder(4);
   CHECK(queue.drain(recorder) == KeyQueue::End::left);
   CHECK(recorder.executed.empty());
   REQUIRE(recorder.forwarded.size() == 2);
@@ -129,10 +129,10 @@ TEST_CASE("A lease ends draining; what queued behind it stays with its updates")
   const std::vector<std::byte> first(4, std::byte{1});
   const std::vector<std::byte> second(4, std::byte{2});
   LeaseRequest request;
-  queue.push(part(OperationKind::push, 1, first.data()), 4, kNow);
-  queue.push(LeaseAsker{&request, {}, 0}, kNow);
-  queue.push(part(OperationKind::push, 2, second.data()), 4, kNow);
-  Recorder recorder(4);
+  queue.push(part(OperationKind::push, 1, first.data()), 4, kQueueNow);
+  queue.push(LeaseAsker{&request, {}, 0}, kQueueNow);
+  queue.push(part(OperationKind::push, 2, second.data()), 4, kQueueNow);
+  QueueRecorder recorder(4);
   CHECK(queue.drain(recorder) == KeyQueue::End::leased);
   REQUIRE(recorder.granted.size() == 1);
   CHECK(recorder.granted[0].local == &request);
@@ -149,13 +149,13 @@ TEST_CASE("A lease ends draining; what queued behind it stays with its updates")
 TEST_CASE("What is pushed while the queue is drained is drained too") {
   KeyQueue queue;
   std::vector<std::byte> update(64, std::byte{0});
-  queue.push(part(OperationKind::push, 0, update.data()), update.size(), kNow);
-  Recorder recorder(update.size());
+  queue.push(part(OperationKind::push, 0, update.data()), update.size(), kQueueNow);
+  QueueRecorder recorder(update.size());
   recorder.during = [&] {
     const std::size_t done = recorder.executed.size();
     if (done >= 100) return;
     std::fill(update.begin(), update.end(), static_cast<std::byte>(done));
-    queue.push(part(OperationKind::push, done, update.data()), update.size(), kNow);
+    queue.push(part(OperationKind::push, done, update.data()), update.size(), kQueueNow);
   };
   CHECK(queue.drain(recorder) == KeyQueue::End::open);
   REQUIRE(recorder.executed.size() == 100);
@@ -170,13 +170,13 @@ TEST_CASE("Updates in a queue are aligned for any element type, whatever stands 
   const std::vector<std::byte> odd(3, std::byte{1});
   const std::vector<std::byte> even(8, std::byte{2});
   for (int i = 0; i < 5; ++i) {
-    queue.push(part(OperationKind::call, 1, odd.data()), odd.size(), kNow);
-    queue.push(part(OperationKind::push, 1, even.data()), even.size(), kNow);
+    queue.push(part(OperationKind::call, 1, odd.data()), odd.size(), kQueueNow);
+    queue.push(part(OperationKind::push, 1, even.data()), even.size(), kQueueNow);
   }
-  Recorder recorder;
+  QueueRecorder recorder;
   queue.drain(recorder);
   REQUIRE(recorder.executed.size() == 10);
-  for (const Recorder::Operation& operation : recorder.executed) {
+  for (const QueueRecorder::Operation& operation : recorder.executed) {
     CHECK(reinterpret_cast<std::uintptr_t>(operation.part.value) % 8 == 0);
   }
 }
@@ -188,10 +188,10 @@ TEST_CASE("A queue that is never empty does not keep the updates of what has lef
   int next = 0;
   for (int i = 0; i < 10'000; ++i) {
     update[0] = static_cast<std::byte>(i % 251);
-    queue.push(part(OperationKind::push, 1, update.data()), update.size(), kNow);
-    queue.push(LeaseAsker{&request, {}, 0}, kNow);
+    queue.push(part(OperationKind::push, 1, update.data()), update.size(), kQueueNow);
+    queue.push(LeaseAsker{&request, {}, 0}, kQueueNow);
     if (queue.size() > 20) {
-      Recorder recorder(update.size());
+      QueueRecorder recorder(update.size());
       REQUIRE(queue.drain(recorder) == KeyQueue::End::leased);
       REQUIRE(recorder.executed.size() == 1);
       REQUIRE(recorder.executed[0].update[0] == static_cast<std::byte>(next++ % 251));
@@ -204,10 +204,10 @@ TEST_CASE("Where no value comes, operations are forwarded and lease requests ask
   KeyQueue queue;
   const std::vector<std::byte> update(8, std::byte{3});
   LeaseRequest request;
-  queue.push(part(OperationKind::push, 1, update.data()), update.size(), kNow);
-  queue.push(LeaseAsker{&request, Rank(0), 0}, kNow);
-  queue.push(part(OperationKind::pull, 2), 0, kNow);
-  Recorder recorder(update.size());
+  queue.push(part(OperationKind::push, 1, update.data()), update.size(), kQueueNow);
+  queue.push(LeaseAsker{&request, Rank(0), 0}, kQueueNow);
+  queue.push(part(OperationKind::pull, 2), 0, kQueueNow);
+  QueueRecorder recorder(update.size());
   queue.send_away(recorder);
   CHECK(queue.empty());
   CHECK(queue.update_bytes() == 0);

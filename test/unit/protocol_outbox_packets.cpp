@@ -18,20 +18,20 @@ namespace {
 
 using Packet = std::vector<std::byte>;
 
-class SmallPackets final : public lapse::test::BorrowedTransport {
+class SmallOutboxPackets final : public lapse::test::BorrowedTransport {
  public:
   using BorrowedTransport::BorrowedTransport;
   std::size_t packet_bytes(Rank to) const override { return to == Rank(2) ? 50 : 100; }
 };
 
-FrameHeader header(FrameKind kind) {
+FrameHeader header_of(FrameKind kind) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(kind);
   return header;
 }
 
 // All packets for a rank, in sending order.
-std::vector<Packet> delivered(LoopbackNetwork& network, Rank to) {
+std::vector<Packet> packets_of(LoopbackNetwork& network, Rank to) {
   std::vector<Packet> packets;
   network.endpoint(to).poll(
       [&](Rank, std::span<const std::byte> packet) { packets.emplace_back(packet.begin(), packet.end()); },
@@ -50,12 +50,12 @@ FrameHeader first_header(const Packet& packet) {
 
 TEST_CASE("A packet without room for the next record is sent at once, and in order") {
   LoopbackNetwork network(3, false);
-  SmallPackets transport(network.endpoint(Rank(0)));
+  SmallOutboxPackets transport(network.endpoint(Rank(0)));
   Outbox outbox(transport, lapse::test::all_frames());
   // A header and eight records take 96 bytes.
   constexpr std::uint32_t kInPacket = 8;
   const auto append = [&](std::uint64_t key, Rank to = Rank(1)) {
-    outbox.append_record(to, header(FrameKind::localize), lapse::LocalizeRecord{key});
+    outbox.append_record(to, header_of(FrameKind::localize), lapse::LocalizeRecord{key});
   };
   for (std::uint32_t i = 0; i < kInPacket; ++i) append(i);
   append(99, Rank(2));
@@ -71,46 +71,46 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   append(77);
   for (std::uint32_t i = 1; i < kInPacket - 3; ++i) append(77);
   // The header of a frame of another kind does not fit.
-  outbox.append_record(Rank(1), header(FrameKind::push_answer), lapse::AnswerRecord{5});
+  outbox.append_record(Rank(1), header_of(FrameKind::push_answer), lapse::AnswerRecord{5});
   CHECK(outbox.counters().packets == 2);
   outbox.flush();
   CHECK(outbox.empty());
   CHECK(outbox.counters().packets == 4);
   CHECK(outbox.counters().frames == 4);
 
-  const auto packets = delivered(network, Rank(1));
+  const auto packets = packets_of(network, Rank(1));
   REQUIRE(packets.size() == 3);
   CHECK(first_header(packets[0]).count == kInPacket);
   CHECK(packets[0].size() == 96);
   CHECK(first_header(packets[1]).count == kInPacket - 3);
   CHECK(packets[1][sizeof(FrameHeader)] == std::byte{77});
   CHECK(first_header(packets[2]).kind == static_cast<std::uint16_t>(FrameKind::push_answer));
-  CHECK(delivered(network, Rank(2)).size() == 1);
+  CHECK(packets_of(network, Rank(2)).size() == 1);
 }
 
 TEST_CASE("Packets are as large as suits the way to their rank") {
   LoopbackNetwork network(3, false);
-  SmallPackets transport(network.endpoint(Rank(0)));
+  SmallOutboxPackets transport(network.endpoint(Rank(0)));
   Outbox outbox(transport, lapse::test::all_frames());
   for (const Rank to : {Rank(1), Rank(2)}) {
     for (std::uint64_t key = 0; key < 8; ++key)
-      outbox.append_record(to, header(FrameKind::localize), lapse::LocalizeRecord{key});
+      outbox.append_record(to, header_of(FrameKind::localize), lapse::LocalizeRecord{key});
   }
   outbox.flush();
-  CHECK(delivered(network, Rank(1)).size() == 1);
-  CHECK(delivered(network, Rank(2)).size() == 4);
+  CHECK(packets_of(network, Rank(1)).size() == 1);
+  CHECK(packets_of(network, Rank(2)).size() == 4);
 }
 
 TEST_CASE("A record that is larger than a packet has one for itself") {
   LoopbackNetwork network(2, false);
-  SmallPackets transport(network.endpoint(Rank(0)));
+  SmallOutboxPackets transport(network.endpoint(Rank(0)));
   Outbox outbox(transport, lapse::test::all_frames());
-  FrameHeader large = header(FrameKind::transfer);
+  FrameHeader large = header_of(FrameKind::transfer);
   large.record_bytes = 1000;
   for (int i = 0; i < 3; ++i) std::memset(outbox.append(Rank(1), large), i, large.record_bytes);
   CHECK(outbox.counters().packets == 2);
   outbox.flush();
-  const auto packets = delivered(network, Rank(1));
+  const auto packets = packets_of(network, Rank(1));
   REQUIRE(packets.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(packets[i].size() == sizeof(FrameHeader) + 1000);

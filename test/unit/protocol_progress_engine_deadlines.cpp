@@ -19,21 +19,21 @@ using std::chrono::seconds;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // Has deadlines `rounds` times, `interval` apart, after start() is called.
 class ClockClient final : public lapse::EngineClient, public lapse::SubmissionHandler {
  public:
   explicit ClockClient(microseconds interval, int rounds) : interval_(interval), rounds_left_(rounds) {}
 
-  void start() { next_ = Clock::now() + interval_; }
+  void start() { next_ = SteadyClock::now() + interval_; }
   void handle_packet(Rank, std::span<const std::byte>) override {}
   void end_turn() override { turns_ended.fetch_add(1); }
   void handle_failure(std::exception_ptr) noexcept override { failures.fetch_add(1); }
   void handle_submission(Submission&) override { start(); }
 
-  std::optional<Clock::time_point> next_deadline() const override { return next_; }
-  void handle_deadline(Clock::time_point now) override {
+  std::optional<SteadyClock::time_point> next_deadline() const override { return next_; }
+  void handle_deadline(SteadyClock::time_point now) override {
     if (now < next_.value()) early.fetch_add(1);
     next_.reset();
     if (--rounds_left_ > 0) next_ = now + interval_;
@@ -52,7 +52,7 @@ class ClockClient final : public lapse::EngineClient, public lapse::SubmissionHa
  private:
   const microseconds interval_;
   int rounds_left_;
-  std::optional<Clock::time_point> next_;
+  std::optional<SteadyClock::time_point> next_;
 };
 
 // Sleeps at once, and longer than the test's limit unless the sleep is interrupted.
@@ -63,8 +63,8 @@ ProgressEngine::Settings sleepy() {
   return settings;
 }
 constexpr seconds kSoon{10};
-bool is_late(Clock::time_point begin) {
-  return Clock::now() - begin > kSoon;
+bool is_late(SteadyClock::time_point begin) {
+  return SteadyClock::now() - begin > kSoon;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("Once the deadline has passed, a turn calls the client, once, and ends
   };
   CHECK_FALSE(turn());
   engine.exclusively([&] { client.start(); });
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   while (client.met == 0 && !is_late(begin)) turn();
   CHECK(client.early == 0);
   CHECK(client.turns_ended == client.turns_before + 1);
@@ -114,7 +114,7 @@ TEST_CASE("The serving thread does not sleep past a deadline") {
   ClockClient client(milliseconds(2), 5);
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   engine.exclusively([&] { client.start(); });
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   engine.serve([&] { return client.met == 5 || is_late(begin); });
   CHECK_FALSE(is_late(begin));
   CHECK(client.early == 0);
@@ -129,7 +129,7 @@ TEST_CASE("Where processors are scarce, the serving thread meets deadlines while
   ProgressEngine engine(network.endpoint(Rank(0)), client, crowded);
   engine.set_crowded(true);
   engine.exclusively([&] { client.start(); });
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   std::jthread worker([&] {
     Doorbell bell;
     engine.wait(
@@ -144,7 +144,7 @@ TEST_CASE("A deadline that is set while the serving thread sleeps wakes it") {
   lapse::LoopbackNetwork network(1, false);
   ClockClient client(milliseconds(1), 1);
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   std::jthread server([&] { engine.serve([&] { return client.met == 1 || is_late(begin); }); });
   // Mostly the engine sleeps by then; if not, its first sleep is short.
   for (std::uint64_t turns = 0; turns == 0;) engine.exclusively([&] { turns = engine.counters().turns; });
@@ -160,7 +160,7 @@ TEST_CASE("A waiting worker does not sleep past a deadline") {
   ClockClient client(milliseconds(2), 5);
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   engine.exclusively([&] { client.start(); });
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   Doorbell bell;
   engine.wait(bell, [&] { return client.met == 5 || is_late(begin); });
   CHECK_FALSE(is_late(begin));
@@ -172,7 +172,7 @@ TEST_CASE("Waiting for something else than serve does, the serving thread does n
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   engine.exclusively([&] { client.start(); });
   lapse::IdlePolicy idle(sleepy().idle);
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   while (client.met == 0 && !is_late(begin)) {
     engine.sleep(idle, [] { return false; });
     engine.exclusively([&] { engine.turn(); });

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int32_t kRanks = 3;
 constexpr std::size_t kGroups = 2;
 
-void add(Bytes& into, const Bytes& from) {
+void add_values(Bytes& into, const Bytes& from) {
   into[0] = static_cast<std::byte>(std::to_integer<unsigned>(into[0]) + std::to_integer<unsigned>(from[0]));
 }
 
@@ -46,7 +46,7 @@ class GroupedRanks {
           });
       for (std::size_t group = 0; group < kGroups; ++group) {
         RankGroup& begun = protocol.groups().begin(kNumbers[group], {&slot(rank, group)});
-        begun.collective().start(all, rank, &add);
+        begun.collective().start(all, rank, &add_values);
         groups_[group].push_back(&begun);
       }
     }

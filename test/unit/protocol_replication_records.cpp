@@ -12,7 +12,7 @@ using Records = ReplicatingRanks::Records;
 
 namespace {
 
-constexpr Key kKey(0);
+constexpr Key kRecordsKey(0);
 constexpr std::uint64_t kFew = 8;
 
 // The ranks begin or stop wanting the key one after the other. Each runs a round, and all its messages are
@@ -25,7 +25,7 @@ class Wants {
 
  private:
   void change(std::size_t rank, bool on) {
-    const std::vector<Key> keys{kKey};
+    const std::vector<Key> keys{kRecordsKey};
     if (on) {
       ranks.want(rank, keys);
     } else {
@@ -36,7 +36,7 @@ class Wants {
   }
 };
 
-std::vector<Key> first_keys(std::uint64_t count) {
+std::vector<Key> keys_below(std::uint64_t count) {
   std::vector<Key> keys;
   for (std::uint64_t number = 0; number < count; ++number) keys.emplace_back(number);
   return keys;
@@ -57,10 +57,10 @@ Records take_records_but_credits(ReplicatingRanks& ranks) {
 TEST_CASE("records of replication: a key that one domain wants after the other moves, and is not copied") {
   Wants wants;
   wants.begin(1);
-  CHECK(wants.ranks.role(1, kKey) == Role::owner);
+  CHECK(wants.ranks.role(1, kRecordsKey) == Role::owner);
   wants.end(1);
   wants.begin(2);
-  CHECK(wants.ranks.role(2, kKey) == Role::owner);
+  CHECK(wants.ranks.role(2, kRecordsKey) == Role::owner);
   wants.end(2);
   // The home forwards an ON. If the home owns the key, it instructs no other rank.
   CHECK(wants.ranks.take_records() == Records{{FrameKind::on, 3},
@@ -75,11 +75,11 @@ TEST_CASE(
   Wants wants;
   wants.begin(1);
   wants.begin(2);
-  CHECK(wants.ranks.role(1, kKey) == Role::owner);
-  CHECK(wants.ranks.role(2, kKey) == Role::replica);
+  CHECK(wants.ranks.role(1, kRecordsKey) == Role::owner);
+  CHECK(wants.ranks.role(2, kRecordsKey) == Role::replica);
   wants.end(1);
-  CHECK(wants.ranks.role(1, kKey) == Role::absent);
-  CHECK(wants.ranks.role(2, kKey) == Role::owner);
+  CHECK(wants.ranks.role(1, kRecordsKey) == Role::absent);
+  CHECK(wants.ranks.role(2, kRecordsKey) == Role::owner);
   CHECK(wants.ranks.take_records() == Records{{FrameKind::on, 3},
                                               {FrameKind::offer, 2},
                                               {FrameKind::snapshot, 1},
@@ -93,14 +93,14 @@ TEST_CASE(
 TEST_CASE("records of replication: a key that all domains want is served by its owner until one is left") {
   Wants wants;
   for (std::size_t rank = 0; rank < 4; ++rank) wants.begin(rank);
-  for (std::size_t rank = 1; rank < 4; ++rank) CHECK(wants.ranks.role(rank, kKey) == Role::replica);
+  for (std::size_t rank = 1; rank < 4; ++rank) CHECK(wants.ranks.role(rank, kRecordsKey) == Role::replica);
   CHECK(wants.ranks.take_records() == Records{{FrameKind::on, 3}, {FrameKind::snapshot, 3}});
   wants.end(0);
   CHECK(wants.ranks.take_records().empty());
   wants.end(1);
-  CHECK(wants.ranks.role(0, kKey) == Role::owner);
+  CHECK(wants.ranks.role(0, kRecordsKey) == Role::owner);
   wants.end(2);
-  CHECK(wants.ranks.role(3, kKey) == Role::owner);
+  CHECK(wants.ranks.role(3, kRecordsKey) == Role::owner);
   CHECK(wants.ranks.take_records() == Records{{FrameKind::off, 2},
                                               {FrameKind::acknowledge, 2},
                                               {FrameKind::offer, 1},
@@ -113,7 +113,7 @@ TEST_CASE("records of replication: a change goes to all members, and acknowledge
   for (std::size_t rank = 0; rank < 4; ++rank) wants.begin(rank);
   wants.ranks.take_records();
   for (const std::size_t changed : {0, 2}) {
-    CHECK(wants.ranks.push(changed, kKey, 5));
+    CHECK(wants.ranks.push(changed, kRecordsKey, 5));
     for (const std::size_t rank : {2, 0, 1, 3, 0}) {
       wants.ranks.round(rank);
       wants.ranks.deliver_all();
@@ -122,14 +122,14 @@ TEST_CASE("records of replication: a change goes to all members, and acknowledge
     if (changed != 0) expected[FrameKind::delta] = 1;
     CHECK(wants.ranks.take_records() == expected);
   }
-  for (std::size_t rank = 0; rank < 4; ++rank) CHECK(wants.ranks.value(rank, kKey) == 10);
+  for (std::size_t rank = 0; rank < 4; ++rank) CHECK(wants.ranks.value(rank, kRecordsKey) == 10);
 }
 
 TEST_CASE(
     "records of replication: clean copies send nothing, and changed ones one DELTA and one REFRESH each") {
   constexpr std::uint64_t kKeys = 100'000;
   ReplicatingRanks ranks(2, kKeys, kKeys);
-  const std::vector<Key> keys = first_keys(kKeys);
+  const std::vector<Key> keys = keys_below(kKeys);
   ranks.want(0, keys);
   ranks.round(0);
   ranks.want(1, keys);
@@ -170,7 +170,7 @@ TEST_CASE("records of replication: after the last want all is as before, however
   // Replicas get only the memory that the keys need: memory that is not released is missing the next time.
   constexpr std::uint64_t kKeys = 2000;
   ReplicatingRanks ranks(3, kKeys, kKeys);
-  const std::vector<Key> keys = first_keys(kKeys);
+  const std::vector<Key> keys = keys_below(kKeys);
   std::int64_t pushed = 0;
   const std::size_t bytes = ranks.copies(1).memory_bytes();
   std::size_t bytes_after_first = 0;
@@ -216,7 +216,7 @@ TEST_CASE("A message about copies from the rank's own domain is refused, one key
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks{2, kFew, 2 * kFew};
   // Once another rank has had a replica, slots can be marked: runs of ON are handled with that.
-  ranks.want(1, first_keys(1));
+  ranks.want(1, keys_below(1));
   ranks.round(1);
   ranks.deliver_all();
   for (const FrameKind kind : {FrameKind::on, FrameKind::delta, FrameKind::off}) {

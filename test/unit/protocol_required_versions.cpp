@@ -17,18 +17,18 @@ using namespace lapse;
 
 namespace {
 
-constexpr TableId kTable{3};
+constexpr TableId kVersionsTable{3};
 
 struct Requirements {
   UnansweredCount count;
   RequiredVersions versions{count};
 
-  void raise(std::uint64_t key, std::uint64_t version, TableId table = kTable) {
+  void raise(std::uint64_t key, std::uint64_t version, TableId table = kVersionsTable) {
     progress_role.assert_held();  // the test also acts as the engine
     versions.raise(table, Key(key), Version(version));
   }
   // 0: no version is required
-  std::uint64_t find(std::uint64_t key, TableId table = kTable) const {
+  std::uint64_t find(std::uint64_t key, TableId table = kVersionsTable) const {
     return versions.find(table, Key(key)).value_or(Version(0)).value();
   }
 };
@@ -95,14 +95,14 @@ TEST_CASE("A required version is the highest raised, and ends when the key is fo
   required.raise(1, 2, TableId(4));
   CHECK(required.versions.size() == 3);
 
-  required.versions.found(kTable, Key(1), Version(8));
+  required.versions.found(kVersionsTable, Key(1), Version(8));
   CHECK(required.find(1) == 9);
-  required.versions.found(kTable, Key(1), Version(9));
+  required.versions.found(kVersionsTable, Key(1), Version(9));
   CHECK(required.find(1) == 0);
   CHECK(required.find(1, TableId(4)) == 2);
-  required.versions.found(kTable, Key(1), Version(9));
-  required.versions.found_absent(kTable, Key(2));
-  required.versions.found_absent(kTable, Key(2));
+  required.versions.found(kVersionsTable, Key(1), Version(9));
+  required.versions.found_absent(kVersionsTable, Key(2));
+  required.versions.found_absent(kVersionsTable, Key(2));
   CHECK_FALSE(required.count.is_clear());
   required.versions.found(TableId(4), Key(1), Version(3));
   CHECK(required.versions.empty());
@@ -126,7 +126,7 @@ TEST_CASE(
   int calls = 0;
   // Every third key is not over yet.
   const auto is_over = [&](TableId table, Key key, Version version) {
-    REQUIRE(table == kTable);
+    REQUIRE(table == kVersionsTable);
     REQUIRE(version.value() == 10 + key.value());
     ++asked[key.index()];
     ++calls;
@@ -166,7 +166,7 @@ TEST_CASE("What a sweep has found does not end a requirement that is raised mean
   // Meanwhile the replica was removed and made again.
   required.raise(2, 4);
   required.versions.sweep(1, [&](TableId, Key, Version) {
-    required.versions.found_absent(kTable, Key(2));
+    required.versions.found_absent(kVersionsTable, Key(2));
     required.raise(2, 4);
     return true;
   });
@@ -229,7 +229,7 @@ TEST_CASE("A worker finds what was required by an answer, while the engine raise
     progress_role.acquire();
     for (std::uint64_t answer = 1; answer <= kAnswers; ++answer) {
       while (asked.load(std::memory_order_acquire) < answer) std::this_thread::yield();
-      if (answer % 4 != 0) versions.raise(kTable, Key(answer % 50), Version(answer));
+      if (answer % 4 != 0) versions.raise(kVersionsTable, Key(answer % 50), Version(answer));
       worker.unanswered().finish_total(1);
     }
     progress_role.release();
@@ -247,8 +247,8 @@ TEST_CASE("A worker finds what was required by an answer, while the engine raise
     while (count.total() != 0) std::this_thread::yield();
     const Key key(answer % 50);
     const bool required = answer % 4 != 0;
-    if (required && (versions.empty() || versions.find(kTable, key) != Version(answer))) ++lost;
-    if (answer % 7 == 0) versions.found_absent(kTable, key);
+    if (required && (versions.empty() || versions.find(kVersionsTable, key) != Version(answer))) ++lost;
+    if (answer % 7 == 0) versions.found_absent(kVersionsTable, key);
     if (answer % 1000 == 0) versions.clear();
     if (versions.empty() != count.is_clear()) ++wrong;
   }

@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-FrameHeader first_header(const std::vector<std::byte>& packet) {
+FrameHeader first_run_header(const std::vector<std::byte>& packet) {
   FrameHeader header;
   REQUIRE(packet.size() >= sizeof header);
   std::memcpy(&header, packet.data(), sizeof header);
@@ -58,7 +58,7 @@ TEST_CASE("Operations on many keys send one frame to each destination, and read 
   ranks.submit(0, OperationKind::set, keys, &values);
   std::size_t frames = 0;
   for (auto next = ranks.deliver_next(); !next.packet.empty(); next = ranks.deliver_next()) {
-    const FrameHeader header = first_header(next.packet);
+    const FrameHeader header = first_run_header(next.packet);
     if (header.kind == static_cast<std::uint16_t>(FrameKind::push_run_answer)) {
       CHECK(next.packet.size() == sizeof header);
       continue;
@@ -91,7 +91,7 @@ TEST_CASE("A run says where it was routed by its home, and keys that are not the
   OperationState& push = ranks.submit(0, OperationKind::push, keys_of({0, 4, 1, 5, 2, 6}), &updates);
   std::vector<FrameHeader> to_owner;
   for (auto next = ranks.deliver_next(); !next.packet.empty(); next = ranks.deliver_next())
-    if (next.to == Rank(2)) to_owner.push_back(first_header(next.packet));
+    if (next.to == Rank(2)) to_owner.push_back(first_run_header(next.packet));
   REQUIRE(to_owner.size() == 2);
   for (const FrameHeader& header : to_owner) CHECK(header.flags == FrameHeader::kByHome);
   CHECK(to_owner[0].kind == static_cast<std::uint16_t>(FrameKind::push_run));

@@ -12,7 +12,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kKeys = WaitingRanks::kKeys;
+constexpr std::uint64_t kRoutedKeys = WaitingRanks::kKeys;
 
 // On rank 1: keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 has none; 4 is leased, 5 has moved
 // to rank 0 and 6 to rank 2, 7 has never moved; 8 is arriving, 9 has a hint to its home, 10 one to rank 0, 11
@@ -106,7 +106,7 @@ TEST_CASE("Keys are sorted by destination and way, in their order; what is not p
 TEST_CASE("Each item is routed as the router decides about it alone") {
   RoutingRanks ranks;
   RunRoutes routes;
-  for (std::uint64_t key = 0; key < kKeys; ++key) {
+  for (std::uint64_t key = 0; key < kRoutedKeys; ++key) {
     INFO("key " << key);
     OperationState& operation = ranks.operation({key});
     choose(routes, operation);

@@ -16,8 +16,8 @@ using lapse::test::ReplicatingRanks;
 
 namespace {
 
-constexpr std::size_t kRanks = 3;
-constexpr std::uint64_t kKeys = 300;
+constexpr std::size_t kEqualRanks = 3;
+constexpr std::uint64_t kEqualKeys = 300;
 
 // A step of a history: what one rank does with some keys.
 struct Step {
@@ -42,9 +42,9 @@ struct Seen {
 std::vector<Seen> see(ReplicatingRanks& ranks) {
   progress_role.assert_held();  // One thread does everything.
   std::vector<Seen> seen;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+  for (std::size_t rank = 0; rank < kEqualRanks; ++rank) {
     TableShard& table = ranks.table(rank);
-    for (std::uint64_t number = 0; number < kKeys; ++number) {
+    for (std::uint64_t number = 0; number < kEqualKeys; ++number) {
       const Key key(number);
       const SlotWord word = table.store().word(key);
       const bool readable = has_usable_value(word.role()) && !word.leased();
@@ -86,7 +86,7 @@ void take(ReplicatingRanks& ranks, const Step& step, std::span<const Key> keys) 
 void settle(ReplicatingRanks& ranks) {
   for (int round = 0; round < 4; ++round) {
     ranks.deliver_all();
-    for (std::size_t rank = 0; rank < kRanks; ++rank) ranks.round(rank);
+    for (std::size_t rank = 0; rank < kEqualRanks; ++rank) ranks.round(rank);
   }
   ranks.deliver_all();
 }
@@ -95,13 +95,13 @@ Step draw(RandomEngine& random, std::vector<std::uint8_t>& wanted) {
   using Kind = Step::Kind;
   constexpr std::array kKinds{Kind::localize, Kind::want, Kind::want,  Kind::want,   Kind::want,
                               Kind::unwant,   Kind::push, Kind::lease, Kind::release};
-  Step step{.kind = kKinds[random.below(kKinds.size())], .rank = random.below(kRanks), .keys = {}};
+  Step step{.kind = kKinds[random.below(kKinds.size())], .rank = random.below(kEqualRanks), .keys = {}};
   // Some keys at once and in order, as runs have them, or a few anywhere.
-  const std::uint64_t count = random.below(2) == 0 ? 1 + random.below(kKeys) : 1 + random.below(20);
-  const std::uint64_t first = random.below(kKeys);
+  const std::uint64_t count = random.below(2) == 0 ? 1 + random.below(kEqualKeys) : 1 + random.below(20);
+  const std::uint64_t first = random.below(kEqualKeys);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t number = (first + i * (1 + count % 3)) % kKeys;
-    std::uint8_t& is_wanted = wanted[step.rank * kKeys + number];
+    const std::uint64_t number = (first + i * (1 + count % 3)) % kEqualKeys;
+    std::uint8_t& is_wanted = wanted[step.rank * kEqualKeys + number];
     const bool is_fit = step.kind == Step::Kind::want     ? is_wanted == 0
                         : step.kind == Step::Kind::unwant ? is_wanted == 1
                                                           : true;
@@ -120,9 +120,9 @@ TEST_CASE("Keys that are localized, wanted and pushed to in runs end as those th
   std::uint64_t replicas = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     RandomEngine random(seed, 1);
-    ReplicatingRanks runs(kRanks, kKeys, 0);
-    ReplicatingRanks plain(kRanks, kKeys, 0);
-    std::vector<std::uint8_t> wanted(kRanks * kKeys);
+    ReplicatingRanks runs(kEqualRanks, kEqualKeys, 0);
+    ReplicatingRanks plain(kEqualRanks, kEqualKeys, 0);
+    std::vector<std::uint8_t> wanted(kEqualRanks * kEqualKeys);
     for (int number = 0; number < 25; ++number) {
       const Step step = draw(random, wanted);
       if (step.keys.empty()) continue;
@@ -139,18 +139,18 @@ TEST_CASE("Keys that are localized, wanted and pushed to in runs end as those th
       const std::vector<Seen> of_plain = see(plain);
       for (std::size_t i = 0; i < of_runs.size(); ++i) {
         if (of_runs[i] == of_plain[i]) continue;
-        FAIL("rank " << i / kKeys << ", key " << i % kKeys << ": " << role_name(of_runs[i].role) << " with "
-                     << of_runs[i].value << " in runs, " << role_name(of_plain[i].role) << " with "
-                     << of_plain[i].value << " one by one");
+        FAIL("rank " << i / kEqualKeys << ", key " << i % kEqualKeys << ": " << role_name(of_runs[i].role)
+                     << " with " << of_runs[i].value << " in runs, " << role_name(of_plain[i].role)
+                     << " with " << of_plain[i].value << " one by one");
       }
-      for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      for (std::size_t rank = 0; rank < kEqualRanks; ++rank) {
         const TableCounters& one = runs.table(rank).counters();
         const TableCounters& other = plain.table(rank).counters();
         CHECK(std::tuple(one.relocations_in, one.relocations_out, one.copies_in, one.copies_out) ==
               std::tuple(other.relocations_in, other.relocations_out, other.copies_in, other.copies_out));
       }
     }
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    for (std::size_t rank = 0; rank < kEqualRanks; ++rank) {
       moved += runs.table(rank).counters().relocations_in;
       replicas += runs.table(rank).counters().copies_in;
     }

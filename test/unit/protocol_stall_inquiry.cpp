@@ -17,7 +17,7 @@ using namespace lapse;
 
 namespace {
 
-constexpr Key kKey(5);  // at home on rank 1
+constexpr Key kInquiryKey(5);  // at home on rank 1
 
 // Three ranks, each a domain, with a table of nine keys, and workers 0 and 1, 2 and 3, 4 and 5. Packets wait
 // until they are delivered.
@@ -40,7 +40,7 @@ class InquiringRanks {
   }
 
   // Worker 0 of the rank submits an operation on the keys.
-  OperationState& submit(std::size_t number, OperationKind kind, std::vector<Key> keys = {kKey}) {
+  OperationState& submit(std::size_t number, OperationKind kind, std::vector<Key> keys = {kInquiryKey}) {
     OperationState& operation = worker(number).acquire();
     operation.kind = kind;
     operation.table = rank(number).registry().tables()[0].get();
@@ -108,7 +108,7 @@ TEST_CASE("An inquiry finds a key on its way, by its home, and what is queued fo
   ranks.submit(0, OperationKind::pull);
   const StallQuestion& question = ranks.ask(0);
   REQUIRE(question.keys.size() == 1);
-  CHECK(question.keys[0].key == kKey);
+  CHECK(question.keys[0].key == kInquiryKey);
   CHECK(question.keys[0].kind == OperationKind::pull);
   CHECK(question.keys[0].home == Rank(1));
   ranks.deliver(0, 1);
@@ -141,26 +141,26 @@ TEST_CASE("What a rank waits for until it is synced names the key that is on its
   ranks.deliver(2, 1);
   const UnsyncedRecord arriving = find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now());
   CHECK(static_cast<Unsynced>(arriving.what) == Unsynced::arrival);
-  CHECK(arriving.key == kKey.value());
+  CHECK(arriving.key == kInquiryKey.value());
   CHECK(arriving.count == 1);
   CHECK(arriving.peer == 1);
   ranks.deliver(1, 2);
   CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   // Leased, with an operation that waits for it.
-  REQUIRE(ranks.rank(2).registry().tables()[0]->store().grant_lease(kKey));
+  REQUIRE(ranks.rank(2).registry().tables()[0]->store().grant_lease(kInquiryKey));
   CHECK(find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now()).count == 0);
   ranks.submit(0, OperationKind::pull);
   ranks.deliver(0, 1);
   ranks.deliver(1, 2);
   const UnsyncedRecord leased = find_unsynced(ranks.rank(2).registry(), lapse::steady_time().now());
   CHECK(static_cast<Unsynced>(leased.what) == Unsynced::arrival);
-  CHECK(leased.key == kKey.value());
+  CHECK(leased.key == kInquiryKey.value());
 }
 
 TEST_CASE("An inquiry finds the rank that has the value of a key that others have asked for") {
   InquiringRanks ranks;
   TableShard& table = *ranks.rank(1).registry().tables()[0];
-  REQUIRE(table.store().grant_lease(kKey));
+  REQUIRE(table.store().grant_lease(kInquiryKey));
   ranks.submit(0, OperationKind::localize);
   ranks.deliver(0, 1);  // The lease delays the home's order.
   const StallQuestion& first = ranks.ask(0);
@@ -199,7 +199,7 @@ TEST_CASE("An inquiry finds the rank that has the value of a key that others hav
 TEST_CASE("A key that is answered already is not asked about, whatever its pin holds by now") {
   InquiringRanks ranks;
   constexpr Key kAnswered(6);  // at home on rank 2
-  OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered});
+  OperationState& first = ranks.submit(0, OperationKind::pull, {kInquiryKey, kAnswered});
   ranks.deliver(0, 2);
   ranks.deliver(2, 0);
   REQUIRE(first.remaining == 1);
@@ -210,7 +210,7 @@ TEST_CASE("A key that is answered already is not asked about, whatever its pin h
   pinned.held.push_back({&later, 0});
   const StallQuestion& question = ranks.ask(0);
   REQUIRE(question.keys.size() == 1);
-  CHECK(question.keys[0].key == kKey);
+  CHECK(question.keys[0].key == kInquiryKey);
   CHECK(question.further_keys == 0);
 }
 

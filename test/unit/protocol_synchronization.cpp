@@ -9,7 +9,7 @@ namespace {
 
 using Unanswered = Replica::Unanswered;
 
-class Records {
+class SyncRecords {
  public:
   std::uint32_t open() LAPSE_REQUIRES(progress_role) { return table_.open(Replica{}); }
   ReplicaTable* operator->() { return &table_; }
@@ -23,7 +23,7 @@ class Records {
 
 TEST_CASE("A cut waits for nothing where nothing is unmerged") {
   progress_role.assert_held();
-  Records records;
+  SyncRecords records;
   const std::uint32_t number = records.open();
   records->expect(records.at(number), Unanswered::on);
   records->cut();
@@ -33,7 +33,7 @@ TEST_CASE("A cut waits for nothing where nothing is unmerged") {
 TEST_CASE("A cut waits for DELTA, OFF and LOCALIZE until they are answered") {
   progress_role.assert_held();
   for (const Unanswered message : {Unanswered::delta, Unanswered::off, Unanswered::localize}) {
-    Records records;
+    SyncRecords records;
     const std::uint32_t number = records.open();
     records->expect(records.at(number), message);
     CHECK_FALSE(records->waits_for_cut());
@@ -46,7 +46,7 @@ TEST_CASE("A cut waits for DELTA, OFF and LOCALIZE until they are answered") {
 
 TEST_CASE("A cut waits for what was marked before it, and not for what is marked behind it") {
   progress_role.assert_held();
-  Records records;
+  SyncRecords records;
   const std::uint32_t number = records.open();
   Replica& replica = records.at(number);
   records->expect(replica, Unanswered::delta);
@@ -69,7 +69,7 @@ TEST_CASE("A cut waits for what was marked before it, and not for what is marked
 
 TEST_CASE("A change that turns out to be empty is not waited for, and a record that closes is not either") {
   progress_role.assert_held();
-  Records records;
+  SyncRecords records;
   const std::uint32_t one = records.open();
   const std::uint32_t other = records.open();
   records->mark(records.at(one));

@@ -19,7 +19,7 @@ std::vector<Key> many_keys(std::uint64_t first, std::uint64_t count) {
   return keys;
 }
 
-void answer_all(WorkerOperations& worker, OperationState& operation, bool keeps_handle = false) {
+void answer_each(WorkerOperations& worker, OperationState& operation, bool keeps_handle = false) {
   for (std::size_t item = 0; item < operation.items.size(); ++item) worker.answer(operation, item);
   if (!keeps_handle) worker.release(operation);
 }
@@ -36,7 +36,7 @@ TEST_CASE("What was answered leaves the table when everything before it was") {
     OperationState& operation = worker.call({Key(100 + i), Key(100 + i / 3)});
     worker.take(operation);
     CHECK(worker.contains(Key(100 + i)));
-    answer_all(worker, *before);
+    answer_each(worker, *before);
     before = &operation;
     most_slots = std::max(most_slots, worker.unanswered().slots());
     most_operations = std::max(most_operations, worker.unanswered().operations());
@@ -52,7 +52,7 @@ TEST_CASE("Keys that are named again use no further slots, however long somethin
     OperationState& operation = worker.call({Key(100 + i % 3), Key(100 + i / 3 % 3)});
     worker.take(operation);
     CHECK(worker.contains(operation.items[0].key));
-    answer_all(worker, operation);
+    answer_each(worker, operation);
     CHECK_FALSE(worker.contains(Key(100 + i % 3)));
   }
   CHECK(worker.unanswered().slots() <= 256);
@@ -71,12 +71,12 @@ TEST_CASE("Many operations may be unanswered, and are found as they are answered
   CHECK(worker.unanswered().operations() == kOperations);
   for (std::uint64_t i = 0; i < kOperations; ++i) REQUIRE(worker.contains(Key(i)));
   // Every other operation is answered; then new ones take their slots.
-  for (std::uint64_t i = 0; i < kOperations; i += 2) answer_all(worker, *open[i]);
+  for (std::uint64_t i = 0; i < kOperations; i += 2) answer_each(worker, *open[i]);
   for (std::uint64_t i = 0; i < kOperations; ++i) REQUIRE(worker.contains(Key(i)) == (i % 2 == 1));
   for (std::uint64_t i = 0; i < 2 * kOperations; ++i) {
     OperationState& operation = worker.call({Key(kOperations + i)});
     worker.take(operation);
-    answer_all(worker, operation);
+    answer_each(worker, operation);
   }
   for (std::uint64_t i = 0; i < kOperations; ++i) REQUIRE(worker.contains(Key(i)) == (i % 2 == 1));
 }
@@ -88,13 +88,13 @@ TEST_CASE("One large operation does not make those after it dear") {
   worker.take(large);
   CHECK(worker.contains(Key(100)));
   CHECK(worker.unanswered().slots() > kMany);
-  answer_all(worker, large);
+  answer_each(worker, large);
   // The table shrinks now and then while nothing is unanswered.
   for (std::uint64_t i = 0; i < 200; ++i) {
     OperationState& small = worker.call({Key(i)});
     worker.take(small);
     REQUIRE(worker.contains(Key(i)));
-    answer_all(worker, small);
+    answer_each(worker, small);
   }
   CHECK(worker.unanswered().slots() <= 1024);
 }

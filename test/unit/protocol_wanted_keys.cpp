@@ -9,7 +9,7 @@ using namespace lapse;
 
 namespace {
 
-std::vector<Key> keys_of(std::initializer_list<std::uint64_t> numbers) {
+std::vector<Key> numbered(std::initializer_list<std::uint64_t> numbers) {
   std::vector<Key> keys;
   for (const std::uint64_t number : numbers) keys.emplace_back(number);
   return keys;
@@ -21,17 +21,17 @@ TEST_CASE("Only the first want and the last unwant of a key are reported") {
   WantedKeys wanted;
   std::vector<Key> on;
   std::vector<Key> off;
-  wanted.want(keys_of({7, 3, 7}), on);
-  CHECK(on == keys_of({7, 3}));
-  wanted.want(keys_of({3}), on);
+  wanted.want(numbered({7, 3, 7}), on);
+  CHECK(on == numbered({7, 3}));
+  wanted.want(numbered({3}), on);
   CHECK(on.size() == 2);
   CHECK(wanted.count(Key(7)) == 2);
-  wanted.unwant(keys_of({7, 3, 7}), off);
-  CHECK(off == keys_of({7}));
+  wanted.unwant(numbered({7, 3, 7}), off);
+  CHECK(off == numbered({7}));
   CHECK(wanted.count(Key(7)) == 0);
   CHECK(wanted.size() == 1);
-  wanted.unwant(keys_of({3, 12}), off);
-  CHECK(off == keys_of({7, 3}));
+  wanted.unwant(numbered({3, 12}), off);
+  CHECK(off == numbered({7, 3}));
   CHECK(wanted.size() == 0);
 }
 

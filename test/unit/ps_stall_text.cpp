@@ -42,7 +42,7 @@ struct Shared {
   }
 };
 
-constexpr std::string_view kPage = "\n  what this means, and what to look at: docs/stalls.md";
+constexpr std::string_view kDocsPage = "\n  what this means, and what to look at: docs/stalls.md";
 constexpr std::string_view kStopped = ": stopped by a signal or a debugger, and goes on after kill -CONT";
 
 std::string text_of(const StallQuestion& answers, std::vector<SeenRank> ranks = {}) {
@@ -67,8 +67,8 @@ TEST_CASE("A report of a worker names its keys, who owns them, and what is queue
     answers.keys = {key};
     const std::string text = text_of(answers);
     REQUIRE(text.substr(0, head.size()) == head);
-    REQUIRE(text.ends_with(kPage));
-    return text.substr(head.size(), text.size() - head.size() - kPage.size());
+    REQUIRE(text.ends_with(kDocsPage));
+    return text.substr(head.size(), text.size() - head.size() - kDocsPage.size());
   };
   const std::string key = "\n  push of key 7 of table 'table': ";
   CHECK(line(shared.key(7)) == key + "its home, rank 1, does not answer, so its owner is not known");
@@ -112,7 +112,7 @@ TEST_CASE("A report counts what it does not name, and ends with the ranks that d
       "why\n"
       "  rank 5, process 15 on a, does not answer: runs, and its engine does not: code of the "
       "application that the engine calls holds it up, or it has no processor{}",
-      kStopped, kPage)));
+      kStopped, kDocsPage)));
 }
 
 TEST_CASE("A report at a barrier names the workers that have not arrived, and what they do") {
@@ -139,7 +139,7 @@ TEST_CASE("A report at a barrier names the workers that have not arrived, and wh
           "  worker 6 on rank 1 has not arrived: it has returned from its function\n"
           "  worker 7 on rank 1 has not arrived: no thread of the application is attached in its place\n"
           "  and 4 further workers{}",
-          kPage));
+          kDocsPage));
   answers.absent.assign(100, {Rank(0), 1, WorkerActivity::application});
   CHECK(text_of(answers).find("\n  and 96 further workers") != std::string::npos);
 }
@@ -156,7 +156,7 @@ TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that a
   CHECK(call_stall_text(Rank(0), seconds(2), "create_table", ranks) ==
         fmt::format(
             "rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a{}{}",
-            kStopped, kPage));
+            kStopped, kDocsPage));
   const std::vector<SeenRank> running{{"rank 1, process 11 on a", ProcessState::runs, false}};
   CHECK(
       call_stall_text(Rank(0), seconds(2), "create_table", running) ==
@@ -164,17 +164,17 @@ TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that a
           "rank 0 has waited for 2 s in create_table; has not arrived:\n  rank 1, process 11 on a: runs, and "
           "has not made this call: it computes or waits before it, or has taken another way through the "
           "program{}",
-          kPage));
+          kDocsPage));
   CHECK(
       latch_stall_text(Rank(0), seconds(2), Key(5), "t", ranks) ==
       fmt::format("a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; not running:\n"
                   "  rank 1, process 11 on a{}{}",
-                  kStopped, kPage));
+                  kStopped, kDocsPage));
   CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", {}).find("every rank that shares it runs") !=
         std::string::npos);
   CHECK(halted_stall_text(Rank(0), seconds(2), "in close", ranks) ==
         fmt::format("rank 0 has waited for 2 s in close for the other ranks:\n  rank 1, process 11 on a{}{}",
-                    kStopped, kPage));
+                    kStopped, kDocsPage));
 }
 
 TEST_CASE("Of a rank on another host nothing is known, and a rank that is not known has no process") {

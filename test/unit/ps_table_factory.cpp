@@ -13,7 +13,7 @@ using lapse::test::thrown_text;
 namespace {
 
 // Ranks 0, 2 and 4 on one host, 1 and 3 on another, 5 on a third.
-const std::vector<std::int32_t> kHosts{0, 1, 0, 1, 0, 5};
+const std::vector<std::int32_t> kFactoryHosts{0, 1, 0, 1, 0, 5};
 
 struct Network {
   LoopbackNetwork network{6, false};
@@ -39,7 +39,7 @@ TEST_CASE("A custom home map gives ranks, whose domains are the homes") {
   const auto by_rank = [](Key key) { return static_cast<std::int32_t>(key.value() % 6); };
   for (const bool sparse : {false, true}) {
     for (const std::int32_t max_ranks : {1, 2, DomainMap::kNoLimit}) {
-      const DomainMap domains = DomainMap::of_hosts(kHosts, max_ranks);
+      const DomainMap domains = DomainMap::of_hosts(kFactoryHosts, max_ranks);
       std::uint64_t own_keys = 0;
       for (std::int32_t rank = 0; rank < 6; ++rank) {
         const HomeMap homes = network.home_map(custom(sparse, by_rank), domains, rank);
@@ -56,7 +56,7 @@ TEST_CASE("A custom home map gives ranks, whose domains are the homes") {
 
 TEST_CASE("A custom home map that gives no rank is refused with the ranks there are, not the domains") {
   Network network;
-  const DomainMap domains = DomainMap::of_hosts(kHosts);
+  const DomainMap domains = DomainMap::of_hosts(kFactoryHosts);
   REQUIRE(domains.domains() == 3);
   for (const std::int32_t wrong : {-1, 6}) {
     const auto home = [wrong](Key key) { return key == Key(41) ? wrong : 5; };
@@ -72,7 +72,7 @@ TEST_CASE("A custom home map that gives no rank is refused with the ranks there 
 
 TEST_CASE("What a table takes of its domain's memory is the same on all members") {
   Network network;
-  const DomainMap domains = DomainMap::of_hosts(kHosts);
+  const DomainMap domains = DomainMap::of_hosts(kFactoryHosts);
   TableOptions options{.name = "lengths", .keys = 1000};
   options.lengths = [](Key key) { return 1 + key.value() % 30; };
   const auto request = [&](std::int32_t rank) {

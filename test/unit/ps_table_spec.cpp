@@ -24,7 +24,7 @@ using lapse::test::thrown_text;
 
 namespace {
 
-TableSpec example() {
+TableSpec example_spec() {
   TableSpec spec = TableSpec::from({.name = "factors",
                                     .keys = 1000,
                                     .length = 33,
@@ -40,7 +40,7 @@ TableSpec example() {
 }  // namespace
 
 TEST_CASE("A specification has what the options contain") {
-  const TableSpec spec = example();
+  const TableSpec spec = example_spec();
   CHECK(spec.name == "factors");
   CHECK(spec.keys == 1000);
   CHECK(spec.length == 33);
@@ -82,10 +82,10 @@ TEST_CASE("A specification has the limits of pushes, with every digit") {
 }
 
 TEST_CASE("A specification survives encoding") {
-  const TableSpec copy = from_archive<TableSpec>(to_archive(example()));
-  CHECK_FALSE(copy.difference(example()).has_value());
-  CHECK(copy.home_fingerprint == example().home_fingerprint);
-  CHECK(to_archive(copy) == to_archive(example()));
+  const TableSpec copy = from_archive<TableSpec>(to_archive(example_spec()));
+  CHECK_FALSE(copy.difference(example_spec()).has_value());
+  CHECK(copy.home_fingerprint == example_spec().home_fingerprint);
+  CHECK(to_archive(copy) == to_archive(example_spec()));
 }
 
 TEST_CASE("Every field is compared, and the difference names it and both values") {
@@ -111,9 +111,9 @@ TEST_CASE("Every field is compared, and the difference names it and both values"
       {"location caches is 'false' against 'true'", [](TableSpec& spec) { spec.location_caches = true; }},
   };
   for (const Change& change : changes) {
-    TableSpec other = example();
+    TableSpec other = example_spec();
     change.apply(other);
-    const auto difference = example().difference(from_archive<TableSpec>(to_archive(other)));
+    const auto difference = example_spec().difference(from_archive<TableSpec>(to_archive(other)));
     REQUIRE(difference.has_value());
     CHECK(contains(*difference, change.what));
   }

@@ -1,6 +1,6 @@
 # Compiles and tests the custom rule in docs/update-rules.md.
 lapse_example_in(docs/update-rules.md update_rules_example.hpp)
-lapse_test(test_store
+lapse_test(test_store SEPARATE
   SOURCES store_copy_merger.cpp store_copy_merger_custom.cpp store_dirty_set.cpp store_initialiser.cpp store_kernels.cpp store_kernels_copies.cpp store_kernels_finite.cpp store_memory_budget.cpp store_racy_copy.cpp store_region.cpp store_row_elements.cpp store_row_norm.cpp
     store_free_slots.cpp store_slab.cpp store_slab_sizes.cpp store_slab_space.cpp store_slot_word.cpp store_sparse_words.cpp
     store_store.cpp store_store_leases.cpp store_store_lengths.cpp

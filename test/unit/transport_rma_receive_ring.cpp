@@ -16,7 +16,7 @@ using namespace lapse;
 
 namespace {
 
-constexpr std::uint64_t kCapacity = 1024;
+constexpr std::uint64_t kRingCapacity = 1024;
 
 struct Note {
   RmaRingSlot place;
@@ -106,7 +106,7 @@ class RandomRing {
 }  // namespace
 
 TEST_CASE("RMA receive rings: payloads are stored in order, aligned and in one piece") {
-  RmaReceiveRingWriter writer(kCapacity);
+  RmaReceiveRingWriter writer(kRingCapacity);
   REQUIRE(writer.reserve(100) == RmaRingSlot{0, 128});
   REQUIRE(writer.reserve(256) == RmaRingSlot{128, 384});
   REQUIRE(writer.reserve(256) == RmaRingSlot{384, 640});
@@ -121,10 +121,10 @@ TEST_CASE("RMA receive rings: payloads are stored in order, aligned and in one p
 }
 
 TEST_CASE("RMA receive rings: what does not fit the end of the ring begins at its start") {
-  RmaReceiveRingWriter writer(kCapacity);
-  RmaReceiveRingReader reader(kCapacity);
+  RmaReceiveRingWriter writer(kRingCapacity);
+  RmaReceiveRingReader reader(kRingCapacity);
   for (const std::uint64_t bytes : {250, 250, 250, 100}) {
-    REQUIRE(reader.arrived(writer.reserve(bytes)->begin, bytes) == reader.take_credit() % kCapacity);
+    REQUIRE(reader.arrived(writer.reserve(bytes)->begin, bytes) == reader.take_credit() % kRingCapacity);
     reader.consumed();
     writer.credit(reader.take_credit());
   }
@@ -134,7 +134,7 @@ TEST_CASE("RMA receive rings: what does not fit the end of the ring begins at it
 }
 
 TEST_CASE("RMA receive rings: what cannot land is refused") {
-  RmaReceiveRingWriter writer(kCapacity);
+  RmaReceiveRingWriter writer(kRingCapacity);
   REQUIRE_FALSE(writer.reserve(0));
   REQUIRE_FALSE(writer.reserve(257));
   REQUIRE(writer.reserve(64));
@@ -142,7 +142,7 @@ TEST_CASE("RMA receive rings: what cannot land is refused") {
   writer.credit(64);
   REQUIRE_THROWS_AS(writer.credit(0), ProtocolError);
 
-  RmaReceiveRingReader reader(kCapacity);
+  RmaReceiveRingReader reader(kRingCapacity);
   REQUIRE_THROWS_AS(reader.consumed(), ProtocolError);
   REQUIRE_THROWS_AS(reader.arrived(64, 10), ProtocolError);
   REQUIRE_THROWS_AS(reader.arrived(0, 0), ProtocolError);
@@ -158,8 +158,8 @@ TEST_CASE("RMA receive rings: what cannot land is refused") {
 
 TEST_CASE("RMA receive rings: a reader that has caught up leaves room for any payload") {
   for (std::uint64_t first = 1; first <= 256; first += 5) {
-    RmaReceiveRingWriter writer(kCapacity);
-    RmaReceiveRingReader reader(kCapacity);
+    RmaReceiveRingWriter writer(kRingCapacity);
+    RmaReceiveRingReader reader(kRingCapacity);
     RandomEngine random(first, 0);
     for (int i = 0; i < 200; ++i) {
       const std::uint64_t bytes = i % 2 == 0 ? first : 1 + random.below(256);

@@ -22,6 +22,11 @@ struct KeyView {
   bool serves = true;          // this rank serves the key
 
   bool at_home() const { return home == self && serves; }
+  // Neither accessed nor awaited here (Router::route_absent).
+  bool is_absent() const {
+    return direct == DirectAccess::nothing && handling == Handling::forward &&
+           !(at_home() && owner_by_table == self);
+  }
 };
 
 // A worker's operations in flight on a key: the entry of its unanswered operations pins its route.

@@ -234,14 +234,12 @@ void Simulation::check_routes(Key key, std::size_t number) {
   for (const auto& rank : ranks_) {
     const TableShard& table = rank->table(number);
     const KeyView view = table.view(key);
-    const bool home_has_it = view.at_home() && view.owner_by_table == view.self;
-    const bool absent = view.direct == DirectAccess::nothing && view.handling == Handling::forward;
     KeyView in_run;
     in_run.self = view.self;
     in_run.home = view.home;
     const bool runs =
         table.view_absent(key, table.store().find(key), table.definition().members() == 1, in_run);
-    if (runs != (absent && !home_has_it)) {
+    if (runs != view.is_absent()) {
       throw InvariantViolation(
           fmt::format("key {} of table {} is {}routed in runs", key.value(), number, runs ? "" : "not "));
     }

@@ -30,6 +30,7 @@ class BorrowedTransport : public Transport {
     transport_.send(to, std::move(packet), lane);
   }
   std::size_t packet_bytes(Rank to) const override { return transport_.packet_bytes(to); }
+  bool is_costly(Rank to) const override { return transport_.is_costly(to); }
   PacketBuffer acquire_buffer() override { return transport_.acquire_buffer(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override {
     return transport_.poll(handler, limit);

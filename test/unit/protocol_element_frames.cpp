@@ -118,6 +118,28 @@ TEST_CASE("Elements are pushed and pulled by message, one item for each run") {
   CHECK(ranks.elements(0).counters().local_pulls == 1);
 }
 
+TEST_CASE("Keys in flight that are named again on the same route are not pinned, nor searched for") {
+  progress_role.assert_held();
+  ElementRanks ranks;
+  // At its home, at a cached location, and one whose location becomes known in between.
+  ranks.elements(0).remember_location(Key(6), Domain(2));
+  std::vector<std::int64_t> updates{1, 1, 1};
+  const std::vector<ElementRanks::Item> items{{Key(4), {0}}, {Key(6), {0}}, {Key(5), {1}}};
+  OperationState& first = ranks.submit_elements(OperationKind::push_elements, items, updates);
+  ranks.elements(0).remember_location(Key(5), Domain(2));
+  OperationState& second = ranks.submit_elements(OperationKind::push_elements, items, updates);
+  for (const std::size_t item : {0U, 1U}) {
+    CHECK(first.items[item].pinned == nullptr);
+    CHECK(second.items[item].pinned == nullptr);
+  }
+  CHECK(second.items[2].pinned != nullptr);
+  CHECK(second.items[2].sent_to == Domain(1));
+  ranks.deliver_all();
+  CHECK(first.done());
+  CHECK(second.done());
+  CHECK(ranks.value(1, Key(5)) == std::vector<std::int64_t>{0, 2});
+}
+
 TEST_CASE("Operations on elements wait for a key that arrives, and follow one that leaves") {
   progress_role.assert_held();
   ElementRanks ranks;

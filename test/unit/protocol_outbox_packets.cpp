@@ -24,6 +24,13 @@ class SmallOutboxPackets final : public lapse::test::BorrowedTransport {
   std::size_t packet_bytes(Rank to) const override { return to == Rank(2) ? 50 : 100; }
 };
 
+// Packets to rank 1 are costly.
+class CostlyPackets final : public lapse::test::BorrowedTransport {
+ public:
+  using BorrowedTransport::BorrowedTransport;
+  bool is_costly(Rank to) const override { return to == Rank(1); }
+};
+
 FrameHeader header_of(FrameKind kind) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(kind);
@@ -116,4 +123,42 @@ TEST_CASE("A record that is larger than a packet has one for itself") {
     CHECK(packets[i].size() == sizeof(FrameHeader) + 1000);
     CHECK(packets[i].back() == static_cast<std::byte>(i));
   }
+}
+
+TEST_CASE("Costly packets are gathered while others are under way, up to a size") {
+  LoopbackNetwork network(3, false);
+  CostlyPackets transport(network.endpoint(Rank(0)));
+  Outbox outbox(transport, lapse::test::all_frames());
+  const auto append = [&](Rank to) {
+    outbox.append_record(to, header_of(FrameKind::localize), lapse::LocalizeRecord{1});
+  };
+  const auto records = [&](Rank at) {
+    std::vector<std::uint32_t> counts;
+    for (const Packet& packet : packets_of(network, at)) counts.push_back(first_header(packet).count);
+    return counts;
+  };
+  for (int i = 0; i < 5; ++i) {
+    append(Rank(1));
+    append(Rank(2));
+    CHECK(outbox.flush_or_gather() == (i >= 2));
+  }
+  CHECK(records(Rank(1)) == std::vector<std::uint32_t>{1, 1});
+  CHECK(records(Rank(2)) == std::vector<std::uint32_t>(5, 1));
+
+  // An answer makes room for one packet.
+  outbox.heard_from(Rank(2));
+  CHECK(outbox.flush_or_gather());
+  outbox.heard_from(Rank(1));
+  CHECK_FALSE(outbox.flush_or_gather());
+  CHECK(records(Rank(1)) == std::vector<std::uint32_t>{3});
+
+  append(Rank(1));
+  CHECK(outbox.flush_or_gather());
+  outbox.flush();
+  CHECK(outbox.empty());
+  CHECK(records(Rank(1)) == std::vector<std::uint32_t>{1});
+
+  constexpr std::size_t kMany = 16 << 10;
+  for (std::size_t i = 0; i < kMany / sizeof(lapse::LocalizeRecord); ++i) append(Rank(1));
+  CHECK_FALSE(outbox.flush_or_gather());
 }

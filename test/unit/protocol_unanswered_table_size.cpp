@@ -98,3 +98,50 @@ TEST_CASE("One large operation does not make those after it dear") {
   }
   CHECK(worker.unanswered().slots() <= 1024);
 }
+
+TEST_CASE("Many operations without a question make the table forget what was asked before") {
+  WorkerOperations worker({.keys = {.unasked = 100}});
+  OperationState& straggler = worker.call({Key(7)});
+  worker.take(straggler);
+  CHECK(worker.contains(Key(7)));
+  REQUIRE(worker.unanswered().slots() > 0);
+  std::size_t forgotten = 0;
+  OperationState* before = nullptr;
+  for (std::uint64_t i = 0; i < 250; ++i) {
+    OperationState& operation = worker.call({Key(100 + i)});
+    worker.take(operation);
+    if (worker.unanswered().slots() == 0) ++forgotten;
+    if (before != nullptr) answer_each(worker, *before);
+    before = &operation;
+  }
+  CHECK(forgotten >= 50);
+  CHECK(worker.contains(Key(7)));
+  CHECK(worker.contains(before->items[0].key));
+  CHECK_FALSE(worker.contains(Key(200)));
+  worker.answer(straggler, 0);
+  CHECK_FALSE(worker.contains(Key(7)));
+}
+
+TEST_CASE(
+    "A key whose last operation was answered before an earlier one is found as long as that one is open") {
+  WorkerOperations worker;
+  OperationState& first = worker.call({Key(5), Key(6), Key(5)});
+  worker.take(first);
+  for (int i = 0; i < 3; ++i) {
+    OperationState& later = worker.call({Key(5), Key(8)});
+    worker.take(later);
+    CHECK(worker.contains(Key(5)));
+    answer_each(worker, later);
+    CHECK(worker.contains(Key(5)));
+    CHECK(worker.contains(Key(5)));
+    CHECK_FALSE(worker.contains(Key(8)));
+    CHECK_FALSE(worker.contains(Key(8)));
+  }
+  worker.answer(first, 2);
+  CHECK(worker.contains(Key(5)));
+  worker.answer(first, 0);
+  CHECK_FALSE(worker.contains(Key(5)));
+  OperationState& last = worker.call({Key(8)});
+  worker.take(last);
+  CHECK(worker.contains(Key(8)));
+}

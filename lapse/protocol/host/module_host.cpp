@@ -20,6 +20,7 @@ void ModuleHost::add(ProtocolModule& module) {
 }
 
 void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
+  outbox_.heard_from(from);
   dispatcher_.handle_packet(from, packet);
 }
 
@@ -36,6 +37,12 @@ void ModuleHost::end_turn() {
     }
   }
   outbox_.flush();
+}
+
+bool ModuleHost::end_submission() {
+  if (!attention_.end_turn) return outbox_.flush_or_gather();
+  end_turn();
+  return false;
 }
 
 std::optional<ProtocolModule::Clock::time_point> ModuleHost::next_deadline() const {

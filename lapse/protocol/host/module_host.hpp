@@ -38,6 +38,7 @@ class ModuleHost : public EngineClient {
 
   void handle_packet(Rank from, std::span<const std::byte> packet) override LAPSE_REQUIRES(progress_role);
   void end_turn() override LAPSE_REQUIRES(progress_role);
+  bool end_submission() override LAPSE_REQUIRES(progress_role);
   void handle_failure(std::exception_ptr failure) noexcept override LAPSE_REQUIRES(progress_role) {
     failures_.report(failure);
   }

@@ -19,6 +19,9 @@ constexpr std::size_t kFrameAlignment = 8;
 // this processor's cache and then copied at once: memory that other processors have read last is slow to
 // write in pieces.
 constexpr std::size_t kInPlaceBytes = 1024;
+// Packets under way to a rank, from which on further ones are gathered, up to a size that is worth sending alone.
+constexpr std::uint32_t kEnoughUnderWay = 2;
+constexpr std::size_t kGatheredBytes = std::size_t{16} << 10;
 }  // namespace
 
 Outbox::Outbox(Transport& transport, const FrameTable& frames)
@@ -26,7 +29,10 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
       frames_(frames),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
-  for (Pending& pending : pending_) pending.full = transport.packet_bytes(rank_of(pending));
+  for (Pending& pending : pending_) {
+    pending.full = transport.packet_bytes(rank_of(pending));
+    pending.is_costly = transport.is_costly(rank_of(pending));
+  }
   // Appending a record allocates memory for its packet only.
   waiting_.reserve(pending_.size());
 }
@@ -146,6 +152,7 @@ void Outbox::send(Pending& pending) {
   ++counters_.packets;
   counters_.bytes += pending.packet.size();
   count_last_frame(pending);
+  if (pending.is_costly) ++pending.under_way;
   transport_.send(rank_of(pending), std::move(pending.packet), lane_of(pending));
   pending.packet = PacketBuffer();
 }
@@ -177,6 +184,21 @@ void Outbox::flush() {
     if (!pending.packet.empty()) send(pending);  // All of it may have been cancelled.
   }
   waiting_.clear();
+}
+
+bool Outbox::flush_or_gather() {
+  std::size_t left = 0;
+  for (const std::uint32_t position : waiting_) {
+    Pending& pending = pending_[position];
+    if (pending.under_way >= kEnoughUnderWay && pending.packet.size() < kGatheredBytes) {
+      waiting_[left++] = position;
+      continue;
+    }
+    pending.waiting = false;
+    if (!pending.packet.empty()) send(pending);
+  }
+  waiting_.resize(left);
+  return left > 0;
 }
 
 }  // namespace lapse

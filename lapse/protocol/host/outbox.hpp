@@ -70,6 +70,15 @@ class Outbox {
   void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
+  // Like flush, but leaves small packets to ranks to which packets are costly (Transport::is_costly) and to which
+  // others are under way: what follows them soon, or the answers, let them leave together. Returns whether it
+  // left any; the next flush sends them.
+  bool flush_or_gather() LAPSE_REQUIRES(progress_role);
+  // A packet from this rank has arrived.
+  void heard_from(Rank from) LAPSE_REQUIRES(progress_role) {
+    Pending& ordered = pending_[from.index() * lanes_];
+    if (ordered.under_way > 0) --ordered.under_way;
+  }
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
   // Begins the frames of a new cut (QuiescenceCounts), after sending all packets.
   void set_cut(CutNumber cut) LAPSE_REQUIRES(progress_role);
@@ -85,6 +94,8 @@ class Outbox {
     std::size_t last_frame = 0;    // offset of its header, after padding
     FrameHeader last_header;       // a copy of it, without the flags of the cut
     bool waiting = false;          // its position is in waiting_
+    bool is_costly = false;        // Transport::is_costly
+    std::uint32_t under_way = 0;   // costly packets sent, less the packets that have arrived from the rank
   };
 
   Pending& pending(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role) {

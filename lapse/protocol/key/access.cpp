@@ -131,13 +131,18 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   OperationState::Item& item = operation.items[index];
   RoutesInFlight& routes = operation.worker->routes();
   Pin alone;
-  Pin& pin = routes.pin(operation, item, alone);
+  // A key that is absent is routed like the operation before, without a search for those in flight.
+  const bool may_follow = !operation.holdable && router_.routes_runs();
+  Pin* known = may_follow ? routes.known_pin(operation, item, alone) : &routes.pin(operation, item, alone);
   const OperationPart part = part_of(operation, index, registry_.self());
   const bool pull = is_read(part.kind);
   // The route is used where the router has written it: a copy of it would be read before it is written
   // completely.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
+    if (known == nullptr && !(view.is_absent() && routes.follows(part.key, Router::route_absent(view))))
+      known = &routes.pin(operation, item, alone);
+    Pin& pin = known != nullptr ? *known : alone;
     if (view.direct == DirectAccess::copy && !(table.may_use_copy(part) && may_use_copy(operation, part.key)))
       view.direct = DirectAccess::nothing;
     if (may_look_up && operation.holdable && OwnerLookups::are_of_use(view, pin)) {

@@ -67,12 +67,14 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
     view.home = few ? home_map.home(item.key) : homes_[i];
     if (!table.view_absent(item.key, words[i], alone, view)) {
       leave_to_others(i);
+      if (!alone) in_flight_->do_not_follow(*lines_[i], item.key);
       continue;
     }
     const Route route = Router::route_absent(view);
     if constexpr (alone_in_flight == Alone::no) {
       if (!in_flight_->follow(*lines_[i], item.key, route)) [[unlikely]] {
         leave_to_others(i);
+        if (!alone) in_flight_->do_not_follow(*lines_[i], item.key);
         continue;
       }
     }

@@ -10,7 +10,8 @@
 
 namespace lapse {
 
-// Operations with consecutive numbers, which wrap. Their objects may have been reused meanwhile.
+// Operations with consecutive numbers, which wrap, except those dropped. Their objects may have been reused
+// meanwhile.
 class BegunOperations {
  public:
   struct Begun {
@@ -46,6 +47,14 @@ class BegunOperations {
     if (2 * first_ < begun_.size()) return;
     begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
+  }
+  // Drops all that have been answered, except the last. Callers: the engine.
+  void drop_answered() {
+    const Begun last = begun_.back();
+    begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+    std::erase_if(begun_,
+                  [&last](const Begun& begun) { return begun.number != last.number && begun.answered(); });
   }
 
  private:

@@ -22,6 +22,11 @@ void RoutesInFlight::begin(OperationState& operation, std::size_t items) {
       is_alone_ = false;
     }
     begun_.add(operation, table, place.number);
+    if (begun_.all().size() > 2 * (searched_ + kChunk)) {
+      // An old operation is in flight. Later ones that have been answered need not be searched.
+      begun_.drop_answered();
+      searched_ = begun_.all().size();
+    }
   }
   current_ = place;
   if (is_alone_) return;
@@ -63,22 +68,28 @@ void RoutesInFlight::for_each_in_flight(TableId table, Key key, F&& f) {
   }
 }
 
-Pin& RoutesInFlight::pin(OperationState& operation, OperationState::Item& item, Pin& alone) {
-  if (item.pinned != nullptr) return item.pinned->pin;
-  if (is_alone_) return alone;
-  TableShard& table = *operation.table;
+Pin* RoutesInFlight::known_pin(const OperationState& operation, OperationState::Item& item, Pin& alone) {
+  if (item.pinned != nullptr) return &item.pinned->pin;
+  if (is_alone_) return &alone;
   RecentKeys::Slot* const slot = current_keys_->find(item.key.value(), current_.oldest);
-  if (slot == nullptr) return alone;
+  if (slot == nullptr) return &alone;
   if (slot->value <= RecentKeys::kStays) {
     item.pinned = &pinned_at(*slot);
-    return item.pinned->pin;
+    return &item.pinned->pin;
   }
+  if (slot->value != kNoEntry) return nullptr;
+  const KeyView view = operation.table->view(item.key);
+  if (!view.serves || (!view.at_home() && view.handling != Handling::queue)) return nullptr;
+  // The route is the same whether an earlier one is in flight or not.
+  alone.unanswered = 1;
+  return &alone;
+}
+
+Pin& RoutesInFlight::pin(const OperationState& operation, OperationState::Item& item, Pin& alone) {
+  if (Pin* const known = known_pin(operation, item, alone)) return *known;
+  const TableShard& table = *operation.table;
+  RecentKeys::Slot* const slot = current_keys_->find(item.key.value(), current_.oldest);
   const KeyView view = table.view(item.key);
-  if (slot->value == kNoEntry && view.serves && (view.at_home() || view.handling == Handling::queue)) {
-    // The route is the same whether an earlier one is in flight or not.
-    alone.unanswered = 1;
-    return alone;
-  }
   PinnedKey& pinned = fresh(table.id(), item.key);
   for_each_in_flight(table.id(), item.key, [&](OperationState::Item& earlier) LAPSE_REQUIRES(progress_role) {
     ++pinned.pin.unanswered;

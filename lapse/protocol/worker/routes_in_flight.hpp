@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -75,9 +76,27 @@ class RoutesInFlight {
     slot.operation = current_.number;
     slot.value = entry_of(route);
   }
+  // Other ranks of the domain may change the route of this key before the current operation names it again: its
+  // next items do not follow either, so that they keep their order.
+  void do_not_follow(RecentKeys::Line& line, Key key) LAPSE_REQUIRES(progress_role) {
+    RecentKeys::Slot& slot = current_keys_->take(line, key.value(), current_.oldest);
+    if (slot.value <= RecentKeys::kStays) return;
+    slot.operation = current_.number;
+    slot.value = kUnknown;
+  }
+  // Like follow, without noting it, for an item whose pin is not known.
+  bool follows(Key key, const Route& route) LAPSE_REQUIRES(progress_role) {
+    const RecentKeys::Slot* const slot = current_keys_->find(key.value(), current_.oldest);
+    return slot != nullptr && slot->value == entry_of(route);
+  }
   // The pin of an item that is not in flight, which is pinned (Item::pinned) only if necessary; else the pin
-  // is `alone`, empty before. Throws std::bad_alloc.
-  Pin& pin(OperationState& operation, OperationState::Item& item, Pin& alone) LAPSE_REQUIRES(progress_role);
+  // is `alone`, empty before. Null if it depends on which earlier operations are in flight: pin finds out, and
+  // the item needs none if it follows.
+  Pin* known_pin(const OperationState& operation, OperationState::Item& item, Pin& alone)
+      LAPSE_REQUIRES(progress_role);
+  // The same, never null: searches all items in flight if necessary. Throws std::bad_alloc.
+  Pin& pin(const OperationState& operation, OperationState::Item& item, Pin& alone)
+      LAPSE_REQUIRES(progress_role);
   // Pins an item of the current operation that is neither pinned nor in flight, and has an empty pin. Throws
   // std::bad_alloc.
   PinnedKey& keep(const OperationState& operation, OperationState::Item& item) LAPSE_REQUIRES(progress_role);
@@ -85,8 +104,9 @@ class RoutesInFlight {
   void release(PinnedKey& pinned) LAPSE_REQUIRES(progress_role);
 
  private:
-  // Values of slots: a domain, kNoEntry, or the number of a pinned key below RecentKeys::kStays.
+  // Values of slots: a domain, kNoEntry, kUnknown, or the number of a pinned key below RecentKeys::kStays.
   static constexpr std::int32_t kNoEntry = -1;
+  static constexpr std::int32_t kUnknown = std::numeric_limits<std::int32_t>::max();
   static std::int32_t entry_of(const Route& route) { return route.is_entry ? route.to.value() : kNoEntry; }
   static std::int32_t value_of(const PinnedKey& pinned) {
     return RecentKeys::kStays - static_cast<std::int32_t>(pinned.number);
@@ -107,9 +127,10 @@ class RoutesInFlight {
   static constexpr std::size_t kChunk = 64;
 
   OperationState::Place current_ LAPSE_GUARDED_BY(progress_role);
-  bool is_alone_ LAPSE_GUARDED_BY(progress_role) = false;  // the current operation: it is not in keys_
-  BegunOperations begun_ LAPSE_GUARDED_BY(progress_role);
-  std::vector<RecentKeys> keys_ LAPSE_GUARDED_BY(progress_role);        // by table
+  bool is_alone_ LAPSE_GUARDED_BY(progress_role) = false;         // the current operation: it is not in keys_
+  BegunOperations begun_ LAPSE_GUARDED_BY(progress_role);         // without some of those answered
+  std::size_t searched_ LAPSE_GUARDED_BY(progress_role) = 0;      // size of begun_ without all answered ones
+  std::vector<RecentKeys> keys_ LAPSE_GUARDED_BY(progress_role);  // by table
   RecentKeys* current_keys_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // of the current operation's table
   std::vector<std::unique_ptr<PinnedKey[]>> chunks_ LAPSE_GUARDED_BY(progress_role);
   std::vector<PinnedKey*> free_ LAPSE_GUARDED_BY(progress_role);

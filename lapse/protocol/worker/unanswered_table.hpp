@@ -30,6 +30,7 @@ class UnansweredTable {
   // Tests use smaller ones.
   struct Limits {
     std::uint32_t unanswered = limits::kUnansweredKeys;
+    std::uint32_t unasked = std::uint32_t{1} << 30;  // operations without a question
   };
   UnansweredTable() : UnansweredTable(Limits()) {}
   explicit UnansweredTable(const Limits& limits) : limits_(limits) {}
@@ -75,6 +76,7 @@ class UnansweredTable {
   RecentKeys keys_;
   std::uint32_t entering_ = 1;
   std::size_t entered_ = 0;
+  std::uint64_t key_bits_ = 0;  // of all keys that were entered
   const Limits limits_;
 };
 

@@ -15,7 +15,7 @@ namespace lapse {
 namespace {
 
 // Reading how much memory is available takes as long as committing so many bytes.
-constexpr double kWorthReading = 256 << 10;
+constexpr std::uint64_t kWorthReading = 256 << 10;
 
 // The number of keys that a rank makes at the start, and their units.
 struct OwnKeys {
@@ -187,7 +187,7 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
 
 void TableFactory::check_slot_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
-  if (needed < kWorthReading) return;
+  if (needed < static_cast<double>(kWorthReading)) return;
   const AvailableMemory available = available_memory();
   if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(fmt::format(
@@ -203,7 +203,12 @@ void TableFactory::check_memory(const TableOptions& options, const TableDefiniti
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
   const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
-  if (needed < kWorthReading) return;
+  // Many small tables take as much as a large one.
+  if (needed < static_cast<double>(kWorthReading)) {
+    unchecked_->bytes += static_cast<std::uint64_t>(needed);
+    if (unchecked_->bytes < MemoryBudget::kReserveBytes / 16) return;
+    unchecked_->bytes = 0;
+  }
   const auto sharers = static_cast<std::size_t>(transport_.host_ranks());
   const AvailableMemory available =
       is_mapped ? available_for_mapped_memory(sharers) : available_memory(sharers);

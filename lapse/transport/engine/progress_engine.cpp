@@ -35,7 +35,7 @@ void ProgressEngine::carry_out(Submission& submission) {
   }
 }
 
-bool ProgressEngine::turn(std::size_t packets, Submission* own) {
+bool ProgressEngine::turn(std::size_t packets, Submission* own, bool goes_on) {
   ++counters_.turns;
   bool progressed = false;
   // Timed work is no reason to expect packets: a waiting thread sleeps nevertheless.
@@ -43,13 +43,24 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
   try {
     Submission* submission = queue_.take_all();
     progressed = submission != nullptr || own != nullptr;
+    // A server thread sends what is left if the worker does not come back.
+    const bool may_hold = goes_on && submission == nullptr && own != nullptr && !has_sole_driver();
     while (submission != nullptr) {
       Submission* next = submission->next;  // the handler may return the submission to its owner
       carry_out(*submission);
       submission = next;
     }
     if (own != nullptr) carry_out(*own);
-    if (progressed) client_.end_turn();
+    if (may_hold) {
+      holds_packets_ = client_.end_submission();
+      if (holds_packets_) {
+        update_deadline();
+        return true;
+      }
+    } else if (progressed || holds_packets_) {
+      holds_packets_ = false;
+      client_.end_turn();
+    }
     if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
       met_deadline = meet_deadline();
     }
@@ -196,8 +207,8 @@ void ProgressEngine::submit_in_place(Submission& submission) {
 }
 
 bool ProgressEngine::turn_and_leave(Submission* own) {
-  const bool progressed = turn(1, own);
-  const bool busy = !transport_.idle();
+  const bool progressed = turn(1, own, true);
+  const bool busy = holds_packets_ || !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();
   return progressed || busy;

@@ -26,6 +26,12 @@ class EngineClient {
   virtual void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role) = 0;
   // All decisions of this turn are made: send what they produced.
   virtual void end_turn() LAPSE_REQUIRES(progress_role) = 0;
+  // Like end_turn, after a submission of a worker that is likely to make more. May leave packets that gain from
+  // being sent together with later ones to the next end_turn, which follows soon; returns whether it did.
+  virtual bool end_submission() LAPSE_REQUIRES(progress_role) {
+    end_turn();
+    return false;
+  }
   // handle_packet, handle_deadline or a submission threw an exception. Must not throw; end_turn follows.
   virtual void handle_failure(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role) = 0;
 
@@ -131,13 +137,17 @@ class ProgressEngine {
     drive_submissions();
   }
   // One turn: all submissions, `own` last, then what the deadline asks for, then at most `packets` packets.
-  // True if anything was done.
-  bool turn(std::size_t packets = kPacketsPerTurn, Submission* own = nullptr) LAPSE_REQUIRES(progress_role);
+  // True if anything was done. If `own` is the only submission and `goes_on`, the client may leave packets to
+  // the next turn (end_submission), and this one ends.
+  bool turn(std::size_t packets = kPacketsPerTurn, Submission* own = nullptr, bool goes_on = false)
+      LAPSE_REQUIRES(progress_role);
   // The pending submissions, oldest first, for a caller that carries them out itself.
   Submission* take_submissions() LAPSE_REQUIRES(progress_role) { return queue_.take_all(); }
 
   // True if the queue is empty and the transport has nothing in flight.
-  bool quiet() const LAPSE_REQUIRES(progress_role) { return queue_.empty() && transport_.idle(); }
+  bool quiet() const LAPSE_REQUIRES(progress_role) {
+    return queue_.empty() && !holds_packets_ && transport_.idle();
+  }
 
   // Call before threads wait or serve. No thread will serve: `thread` drives the engine while it waits, and
   // other threads do so if they help. A default thread id: a thread serves again.
@@ -166,9 +176,8 @@ class ProgressEngine {
   // was given to send; then it must be polled soon. So the first sleeps are short in either case.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
 
-  bool is_sole_driver() const {
-    return sole_driver_ != std::thread::id() && sole_driver_ == std::this_thread::get_id();
-  }
+  bool has_sole_driver() const { return sole_driver_ != std::thread::id(); }
+  bool is_sole_driver() const { return has_sole_driver() && sole_driver_ == std::this_thread::get_id(); }
   // Whether this thread may enter the transport outside serve.
   bool may_drive() const { return settings_.helping || is_sole_driver(); }
 
@@ -278,6 +287,8 @@ class ProgressEngine {
   Mutex mutex_;                                    // the progress lock
   // guarded by the progress lock
   EngineCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  bool holds_packets_ LAPSE_GUARDED_BY(progress_role) =
+      false;  // the client has left packets to the next end_turn
 };
 
 }  // namespace lapse

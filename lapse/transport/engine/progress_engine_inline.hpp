@@ -66,7 +66,7 @@ void ProgressEngine::serve(Stop&& stop) {
   while (!stop()) {
     bool progressed = false;
     bool must_stay = false;
-    const bool helped = sole_driver_ == std::thread::id() && help.is_helped();
+    const bool helped = !has_sole_driver() && help.is_helped();
     if (!helped && try_enter()) {
       help.take_over();
       progressed = turn();

@@ -23,7 +23,7 @@ struct ThreadedLoopbackSettings {
   bool separate_bulk_lane = false;
   // If set, every poll delivers a random part of what waits, possibly nothing, from random senders, so that
   // many interleavings occur; pairs of ranks keep their order. If not, packets are delivered in order of
-  // arrival.
+  // arrival. With an odd seed, packets are costly (Transport::is_costly).
   std::optional<std::uint64_t> delay_seed;
   std::size_t shared_bytes = std::size_t{1} << 30;  // memory that ranks can share
   bool remote_reads = false;                        // ranks can read what others expose

@@ -37,6 +37,7 @@ class ThreadedLoopbackTransport final : public Transport {
     return std::vector<std::int32_t>(static_cast<std::size_t>(ranks_), 0);
   }
   bool has_separate_bulk_lane() const override { return separate_bulk_lane_; }
+  bool is_costly(Rank to) const override { return costly_ && to != rank_; }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
@@ -82,6 +83,7 @@ class ThreadedLoopbackTransport final : public Transport {
   const std::int32_t ranks_;
   const bool separate_bulk_lane_;
   const bool delays_;
+  const bool costly_;
   const bool has_remote_reads_;
   LoopbackSharedMemory shared_memory_;
 

@@ -62,6 +62,8 @@ class MpiTransport final : public Transport {
     const bool by_ring = host_rings_ != nullptr && communicator_.same_host(to);
     return by_ring ? std::min(kPacketBytes, host_rings_->largest_message()) : kPacketBytes;
   }
+  // Ranks of other hosts, where there is no network with RMA.
+  bool is_costly(Rank to) const override { return !rings_->in_use() && !communicator_.same_host(to); }
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   // Begins it in the host ring, unless packets of a separate bulk lane may go through the ring at any time.

@@ -14,7 +14,7 @@ namespace lapse {
 
 namespace {
 
-// Reading how much memory is available takes as long as committing so many bytes.
+// Reading how much memory is available takes as long as committing this many bytes.
 constexpr double kWorthReading = 256 << 10;
 
 // The number of keys that a rank makes at the start, and their units.

@@ -44,9 +44,9 @@ lapse::OptionSet option_set(Options& o) {
     option("statistics_file", o.statistics_file,
         "Rank 0 writes them to this file, as JSON; none: no file."),
     option("trace_keys", o.trace_keys,
-        "Keys of which is written down what happens to them, `table:key,key;table:key`; none: nothing is."),
+        "Keys whose events are traced, `table:key,key;table:key`; empty: no trace."),
     option("trace_file", o.trace_file,
-        "Each rank writes this to a file of this name, to which a dot and its number are appended."),
+        "Prefix of the trace files; each rank appends a dot and its number."),
   }};
 }
 // clang-format on

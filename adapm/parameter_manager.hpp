@@ -64,7 +64,7 @@ class LAPSE_EXPORT ParameterManager {
   const Options& options() const { return options_; }
 
   // The server, for everything unrelated to intents: registered functions, memory use. Workers of phases that
-  // it runs have no intents. Tables that it makes are sequential and never replicated.
+  // it runs have no intents. Tables that it makes are sequential by default, and never replicated.
   lapse::ParameterServer& server() { return *server_; }
 
   // Collective. Like ParameterServer::create_table, except that the default consistency is eventual. Keys are

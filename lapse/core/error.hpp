@@ -57,8 +57,7 @@ struct LAPSE_EXPORT MpiError : Error {
 struct LAPSE_EXPORT OutOfMemory : Error {
   using Error::Error;
 };
-// A message or internal state that the protocol forbids. Always a bug in this library, never the user's
-// fault.
+// A message or internal state that the protocol forbids. Always a bug in this library, never in the program.
 struct LAPSE_EXPORT ProtocolError : Error {
   using Error::Error;
 };

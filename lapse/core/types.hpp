@@ -12,8 +12,7 @@
 
 namespace lapse {
 
-// An integer that does not mix with other integers. Trivially copyable, so that arrays of it can be sent as
-// bytes.
+// An integer that does not mix with other integers. Trivially copyable: arrays of it can be sent as bytes.
 template <class Tag, std::integral Representation>
 class StrongInteger {
  public:

@@ -17,13 +17,12 @@ namespace lapse {
 
 class Worker;
 
-// A worker of the group has failed, or its workers have made different calls: what ends the calls of all
-// workers of the group, and no others.
+// Thrown by every call of a group's workers once one of them has failed or their collective calls differ.
 class LAPSE_EXPORT GroupFailed : public Error {
  public:
   GroupFailed(Rank origin, std::string text);
-  // The rank of the failure, and what it reported. Where workers of several ranks fail at the same time,
-  // ranks may name different ones.
+  // The rank of the failure, and what it reported. If workers of several ranks fail at the same time, ranks
+  // may name different ones.
   Rank origin() const { return origin_; }
   const std::string& text() const { return text_; }
 
@@ -32,7 +31,7 @@ class LAPSE_EXPORT GroupFailed : public Error {
   std::string text_;
 };
 
-// What a rank brings into a group.
+// One rank's part of a group. The log numbers groups over all calls of run_groups, from 1.
 struct GroupPart {
   std::int32_t workers = 0;  // of this rank
   // What each of them runs. In the worker, index(), count(), local_index() and local_count() are those in the
@@ -45,7 +44,7 @@ struct GroupEnd {
   // On every rank, if a worker of some rank has failed. What the workers had written until then stays.
   std::optional<GroupFailed> failure;
   // Of this rank's workers of the group: by table, their calls and what they have accessed in memory; and the
-  // longest time of one. What keys in messages are counted for is all workers of the rank (Statistics).
+  // longest time of one. Accesses by message are counted for the rank, not the group (Statistics).
   std::vector<TableCounters> counters;
   std::chrono::nanoseconds time{};
 };

@@ -109,16 +109,18 @@ class LAPSE_EXPORT ParameterServer {
   static constexpr std::int32_t kMaxWorkers = 4096;
 
   // Collective. Runs f(worker) on `workers` threads of this rank. Each rank chooses its number, 0 to
-  // kMaxWorkers, at least one in all; otherwise throws UsageError (PeerFailed on the other ranks). Returns
-  // when all workers of all ranks have returned and every rank has quiesced. If a worker throws, every rank
-  // throws PeerFailed with its message, and from then on the server supports only statistics and close.
-  // Throws MpiStateError if MPI was initialised with MPI_THREAD_SINGLE.
+  // kMaxWorkers; otherwise throws UsageError (PeerFailed on the other ranks). With no worker at all, every
+  // rank throws UsageError. Returns when all workers of all ranks have returned and every rank has quiesced.
+  // If a worker throws, every rank throws PeerFailed with its message, and from then on the server supports
+  // only statistics and close. Throws MpiStateError if MPI was initialised with MPI_THREAD_SINGLE.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
 
   // Collective. Runs several groups of workers at the same time (groups.hpp): each has its own collective
   // calls, its own failure and its own numbers of workers. `groups`: as many on every rank, each with a
   // worker on some rank. Returns when all workers have returned, with how each group has ended. A worker that
-  // throws ends its group alone. Throws what run_workers throws.
+  // throws ends its group alone. Throws UsageError for impossible numbers of workers (PeerFailed on the other
+  // ranks), or a group without workers; CollectiveMismatch if ranks give different numbers of groups;
+  // PeerFailed if a rank fails: then no GroupEnd is returned; MpiStateError like run_workers.
   std::vector<GroupEnd> run_groups(std::span<const GroupPart> groups);
 
   // --- in place of run_workers; each rank chooses (docs/application-threads.md) ---
@@ -143,8 +145,7 @@ class LAPSE_EXPORT ParameterServer {
   // Within a phase: handles the messages that have arrived. If no thread of the server does that, and none
   // has arrived, waits at most `wait`. Throws UsageError if this thread must not call MPI.
   void progress(std::chrono::microseconds wait = {});
-  // For the application's own calls of MPI while workers run. Throws UsageError if this thread must not call
-  // MPI.
+  // For the application's MPI calls while workers run. Throws UsageError if this thread must not call MPI.
   [[nodiscard]] MpiCalls mpi_calls();
 
   // Collective. Returns the counters of all ranks since the start.
@@ -161,8 +162,7 @@ class LAPSE_EXPORT ParameterServer {
   bool stop_requested() const;
 
   // For libraries on top of the server, between phases: `source` gives this rank's wants of keys, `policy`
-  // decides about them, and `times` says when rounds of communication begin. Source and policy outlive the
-  // server.
+  // decides about them, `times` says when rounds begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
 
   // Likewise: the observer is notified of these wants and of all accesses, which are slower from then on.
@@ -194,8 +194,7 @@ class LAPSE_EXPORT ParameterServer {
     return estimate_memory(options, element_type<T>());
   }
 
-  // Collective. Ends the server, after proving that nothing is in flight. Every later call throws
-  // ClosedError.
+  // Collective. Proves that nothing is in flight, and ends the server. Later calls throw ClosedError.
   void close();
   // The same. Returns the last_words of every rank, by rank; none in a child that fork has made.
   std::vector<std::string> close(const std::string& last_words);

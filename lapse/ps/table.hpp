@@ -27,7 +27,9 @@ class Consistency {
 
   // Per key, every worker's operations take effect in its program order, wherever the key is.
   static const Consistency sequential;
-  // A key may have replicas, which show the writes of other domains later.
+  // Keys may have replicas, if a parameter manager (or ParameterServer::manage) asks for them. A worker sees
+  // its own writes at once, and never an older value than before; writes of other domains after one or two
+  // rounds, at the latest after sync_barrier.
   static const Consistency eventual;
 
   constexpr Kind kind() const { return kind_; }

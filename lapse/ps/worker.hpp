@@ -38,8 +38,7 @@ enum class Locality : std::uint8_t {
   not_local,
   // The ranks that share memory with this rank own the key, and its value is stored in private memory of the
   // rank that serves it, because shared memory was full. It stays there until another domain takes it:
-  // localize changes nothing, pull_if_local and update_if_local return false. Other calls reach it by
-  // message.
+  // localize changes nothing, pull_if_local and update_if_local return false, other calls send a message.
   private_to_neighbour,
 };
 
@@ -54,7 +53,7 @@ enum class Locality : std::uint8_t {
 //
 // Every call checks its arguments before anything is applied, and throws KeyOutOfRange, LengthMismatch, or
 // UsageError for a table of another server. Every call, also one that only touches memory, throws PeerFailed
-// once this rank knows that a rank has failed.
+// once this rank knows that a rank has failed, and in run_groups GroupFailed once its group has failed.
 class LAPSE_EXPORT Worker {
  public:
   explicit Worker(const Seat& seat);
@@ -62,17 +61,17 @@ class LAPSE_EXPORT Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Index among the workers of all ranks, 0 to count() - 1, rank by rank.
+  // Index among the workers of all ranks (of the group, in run_groups), 0 to count() - 1, rank by rank.
   std::size_t index() const;
   std::size_t count() const;
-  // Index among the workers of this rank.
+  // Index among the workers of this rank (of the group).
   std::size_t local_index() const;
   std::size_t local_count() const;
   Rank rank() const;
   std::int32_t ranks() const;
 
   // Begins the worker's next step, such as a batch. The clock starts at 0 and continues from phase to phase.
-  // Throws PeerFailed.
+  // Without a parameter manager nothing depends on it. Throws UsageError, PeerFailed, GroupFailed in a group.
   void advance_clock();
   Clock current_clock() const;
 
@@ -215,17 +214,18 @@ class LAPSE_EXPORT Worker {
   // main copies, and until its domain's replicas are as new as the main copies were at the time of the call.
   // Not collective. Costs two small messages for each rank of another domain; without such tables none.
   void wait_sync();
-  // Collective over all workers of all ranks. wait_all, then waits for the other workers. This and the next
-  // calls throw CollectiveMismatch or PeerFailed if workers make different calls or a worker has returned.
+  // Collective over the workers of the group (run_groups), else over all workers of all ranks. wait_all, then
+  // waits for the other workers. This and the next calls throw CollectiveMismatch, or PeerFailed (GroupFailed
+  // in a group), if workers make different calls or a worker has returned.
   void barrier();
-  // Collective over all workers. A barrier after which nothing is in flight on any rank, and every replica
-  // shows every update that a worker made before it. If no value has replicas, costs a barrier and a wave of
-  // messages between all ranks.
+  // Collective, like barrier. Afterwards every replica shows every update that a worker made before it; in a
+  // group: replicas in the group's domains, and updates of the group. Without groups, also nothing is in
+  // flight on any rank; if no value has replicas, costs a barrier and a wave of messages between all ranks.
   void sync_barrier();
-  // Collective over all workers. Reduces element by element. Every worker gets the same result, bit for bit.
+  // Collective, like barrier. Reduces element by element. Every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);
   void all_reduce(std::span<std::int64_t> values, Reduce reduce = Reduce::sum);
-  // Collective over all workers. Every worker gets the bytes of worker `root`. All spans have equal lengths.
+  // Collective, like barrier. Every worker gets the bytes of worker `root`. All spans have equal lengths.
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
 
   // For interfaces to other languages: a function without its types, and its bytes for each key.
@@ -235,7 +235,7 @@ class LAPSE_EXPORT Worker {
                       {results, keys.size(), keys.size()});
   }
 
-  // For the library.
+  // Internal; not part of the interface.
   static constexpr std::uint64_t kReadsPerSample = 256;  // reads of replicas for each one that is sampled
   WorkerCore& core() { return *core_; }
   // Every later call throws. Does nothing if the worker has ended.

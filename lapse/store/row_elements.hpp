@@ -185,7 +185,7 @@ RowElements::Done RowElements::update_dense(const ElementPairs& pairs, Reach rea
         ++done.runs;
         done.copies += latched.is_copy() ? 1 : 0;
       } else {
-        // What was prefetched is too near for a long run.
+        // A long run outlasts the elements prefetched so far, so prefetch further ahead.
         if (keys[at] == keys[at + 1]) prefetch_ahead(pairs, at, pairs.end_of_run(at));
         if (!update_run(pairs, reach, f, done)) return done;
       }

@@ -29,6 +29,7 @@ FRAGMENTS_HEAD = """#include <csignal>
 #include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/elements.hpp"
 #include "lapse/ps/function.hpp"
+#include "lapse/ps/groups.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/parameter_server.hpp"

@@ -5,12 +5,12 @@ import sys
 
 HEAD = """# Procedures of the Fortran module
 
-What the [module](fortran.md) has: arguments in their order, the optional ones in brackets.
-What each procedure does stands with the C function of its name.
-Optional arguments are given by name, as in `ierr=status`:
-where one stands by its place, or keys are not `integer(int64)`,
+All procedures of the [module](fortran.md) with their arguments in order; brackets mark optional ones.
+The C function of the same name describes each.
+Pass optional arguments by name: `ierr=status`.
+If one is passed by position, or keys are not `integer(int64)`,
 the compiler finds *no specific subroutine for the generic*.
-`value`: of `real(real32)`, `real(real64)`, `integer(int32)` or `integer(int64)`, as the table has them.
+`value`: `real(real32)`, `real(real64)`, `integer(int32)` or `integer(int64)`, as in the table.
 
 | Procedure | Arguments |
 |---|---|

@@ -134,7 +134,8 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
     options.consistency = Consistency::eventual;
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
-  // Without a limit each sparse table would read how much memory the machine has left: a third of a simulation.
+  // Without a limit each sparse table would read how much memory the machine has left, which takes a third of
+  // a simulation's time.
   if (scenario.shape.sparse) options.memory_limit_bytes = 64 << 20;
   if (refusals != nullptr && scenario.shape.sparse) {
     options.initialiser = refusals->initialiser();

@@ -43,7 +43,7 @@ struct Shared {
 };
 
 constexpr std::string_view kDocsPage = "\n  what this means, and what to look at: docs/stalls.md";
-constexpr std::string_view kStopped = ": stopped by a signal or a debugger, and goes on after kill -CONT";
+constexpr std::string_view kStopped = ": stopped by a signal or a debugger, and continues after kill -CONT";
 
 std::string text_of(const StallQuestion& answers, std::vector<SeenRank> ranks = {}) {
   return stall_text({.worker = 9,

@@ -71,7 +71,7 @@ std::string_view process_state_name(ProcessState state) {
     case ProcessState::runs:
       return "runs";
     case ProcessState::stopped:
-      return "stopped by a signal or a debugger, and goes on after kill -CONT";
+      return "stopped by a signal or a debugger, and continues after kill -CONT";
     case ProcessState::ended:
       return "ended: the process is gone, and its last lines or its exit status say why";
     case ProcessState::unknown:

@@ -61,7 +61,7 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"read_samples", &TableCounters::read_samples, "reads of copies whose staleness was found out: one in 256"},
     CounterField<TableCounters>{"stale_versions", &TableCounters::stale_versions, "versions by which their copies were behind before the next renewal, sum"},
     CounterField<TableCounters>{"stale_versions_max", &TableCounters::stale_versions_max, "the same, most", CounterMerge::maximum},
-    CounterField<TableCounters>{"stale_nanoseconds", &TableCounters::stale_nanoseconds, "time since the last renewal of their copies, sum"},
+    CounterField<TableCounters>{"stale_nanoseconds", &TableCounters::stale_nanoseconds, "time since the last refresh of their copies, sum"},
     CounterField<TableCounters>{"stale_max_nanoseconds", &TableCounters::stale_max_nanoseconds, "the same, longest", CounterMerge::maximum},
     CounterField<TableCounters>{"checked_rows", &TableCounters::checked_rows, "keys of pushes and sets that were looked at, as the table has not_finite or max_push_norm"},
     CounterField<TableCounters>{"not_finite_rows", &TableCounters::not_finite_rows, "of these, those with elements that were not finite, applied or refused"},

@@ -36,7 +36,7 @@ class LAPSE_EXPORT BatchRing {
 
   // Waits for a free place and returns the number of the next batch to make; nullopt: stop() was called.
   std::optional<std::uint64_t> begin();
-  // The batch of the last begin() is ready.
+  // Marks the batch of the last begin() as ready.
   void end();
   // No batch follows, because of the end of the input or a failure.
   void finish(std::exception_ptr failure = nullptr);

@@ -38,7 +38,7 @@ class KeyOwner {
       LAPSE_REQUIRES(progress_role);
   // A queued operation has changed the value (rule 4).
   static void changed(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
-  // A lease has ended, and the queue is to be drained (rule 29).
+  // Called when a lease ends, before the queue is drained: increments the version (rule 29).
   static void lease_ended(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // Offers the key to its only holder (rule 9). Called when the owner ceases to want the key, and when the
   // queue of a key that this domain owns has been drained. `content`: of a key that is being drained, else

@@ -34,7 +34,7 @@ class ElementAccess {
         rank_(rank) {}
 
   // Carries out the leading runs, while their keys are local and no code of the application is needed.
-  // Requires that no operation of the worker is unanswered.
+  // Requires: the worker has no unanswered operation.
   void carry_out_leading();
   // Carries out the other runs. Calls undone(run) for each whose key is not local, is leased, or has an
   // unanswered operation; that must make the key unanswered.

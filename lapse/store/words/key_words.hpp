@@ -63,7 +63,7 @@ class KeyWords {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of the slot word's key.
+  // Sparse tables only. Returns the index of the key's entry.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
   // Sparse: how many keys have a slot word, and how many may.

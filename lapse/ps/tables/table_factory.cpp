@@ -14,13 +14,8 @@ namespace lapse {
 
 namespace {
 
-<<<<<<< HEAD
-// Reading how much memory is available takes as long as committing so many bytes.
-constexpr std::uint64_t kWorthReading = 256 << 10;
-=======
 // Reading how much memory is available takes as long as committing this many bytes.
-constexpr double kWorthReading = 256 << 10;
->>>>>>> words
+constexpr std::uint64_t kWorthReading = 256 << 10;
 
 // The number of keys that a rank makes at the start, and their units.
 struct OwnKeys {

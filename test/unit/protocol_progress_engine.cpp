@@ -148,7 +148,7 @@ TEST_CASE("Packets that the client holds back after a submission are sent in the
   held(4, 5);
 }
 
-TEST_CASE("A server thread in deep sleep wakes to send what a submission has left") {
+TEST_CASE("The server thread sends what a submission has left, if the worker does not come back") {
   lapse::LoopbackNetwork network(1, false);
   FakeClient client;
   ProgressEngine::Settings deep = settings(true);

@@ -65,7 +65,7 @@ class Transport {
   // headers it stays below btl_tcp_eager_limit, 64 KiB.
   static constexpr std::size_t kPacketBytes = std::size_t{60} << 10;
 
-  // Whether each packet to this rank costs system calls, whatever its size: several small ones should be gathered.
+  // Whether each packet to this rank costs system calls, whatever its size, so that small ones are gathered.
   virtual bool is_costly(Rank /*to*/) const { return false; }
 
   // Sends a packet of any size (also above 2 GiB). Takes the buffer and returns it to the pool once sent.

@@ -125,7 +125,7 @@ TEST_CASE("A record that is larger than a packet has one for itself") {
   }
 }
 
-TEST_CASE("Costly packets are gathered while others are under way, up to a size") {
+TEST_CASE("Costly packets are gathered while others are in flight, up to a size") {
   LoopbackNetwork network(3, false);
   CostlyPackets transport(network.endpoint(Rank(0)));
   Outbox outbox(transport, lapse::test::all_frames());
@@ -145,7 +145,7 @@ TEST_CASE("Costly packets are gathered while others are under way, up to a size"
   CHECK(records(Rank(1)) == std::vector<std::uint32_t>{1, 1});
   CHECK(records(Rank(2)) == std::vector<std::uint32_t>(5, 1));
 
-  // An answer makes room for one packet.
+  // After an answer, one packet may leave.
   outbox.heard_from(Rank(2));
   CHECK(outbox.flush_or_gather());
   outbox.heard_from(Rank(1));

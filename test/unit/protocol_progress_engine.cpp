@@ -31,11 +31,6 @@ class FakeClient final : public lapse::EngineClient, public lapse::SubmissionHan
     const Alone alone(*this);
     ++turns_ended;
   }
-  bool end_submission() override {
-    if (!holds) return EngineClient::end_submission();
-    ++submissions_held;
-    return true;
-  }
   void handle_failure(std::exception_ptr failure) noexcept override {
     try {
       std::rethrow_exception(failure);
@@ -47,8 +42,6 @@ class FakeClient final : public lapse::EngineClient, public lapse::SubmissionHan
 
   int packets = 0;
   int turns_ended = 0;
-  int submissions_held = 0;
-  bool holds = false;  // packets, after a submission
   Rank last_from{-1};
   std::vector<std::string> failures;
   std::atomic<int> overlaps{0};
@@ -105,71 +98,6 @@ TEST_CASE("A submission is handled before submit returns, where helping is allow
   CHECK(client.turns_ended == 1);
   CHECK(engine.counters().turns == 1);
   CHECK(engine.quiet());
-}
-
-TEST_CASE("Packets that the client holds back after a submission are sent in the next turn of any thread") {
-  lapse::LoopbackNetwork network(1, false);
-  FakeClient client;
-  ProgressEngine engine(network.endpoint(Rank(0)), client, settings(true));
-  Job job(client);
-  const auto held = [&](int submissions, int turns) {
-    CHECK(client.submissions_held == submissions);
-    CHECK(client.turns_ended == turns);
-  };
-  client.holds = true;
-  send(network.endpoint(Rank(0)), Rank(0), std::byte{1});
-  CHECK(engine.try_submit(job));
-  held(1, 0);
-  CHECK(client.packets == 0);
-  CHECK_FALSE(engine.quiet());
-  CHECK(engine.try_submit(job));
-  held(2, 0);
-
-  // A worker that waits, then the server thread.
-  Doorbell bell;
-  engine.wait(bell, [&] { return client.packets == 1; });
-  held(2, 2);
-  CHECK(engine.quiet());
-  CHECK(engine.try_submit(job));
-  held(3, 2);
-  engine.serve([&] { return client.turns_ended > 2; });
-  held(3, 3);
-  CHECK(engine.quiet());
-
-  // Another submission that is not the worker's own.
-  CHECK(engine.try_submit(job));
-  Job queued(client);
-  engine.submit(queued);
-  held(4, 4);
-
-  // Without a server thread nothing is held.
-  engine.set_sole_driver(std::this_thread::get_id());
-  CHECK(engine.try_submit(job));
-  held(4, 5);
-}
-
-TEST_CASE("The server thread sends what a submission has left, if the worker does not come back") {
-  lapse::LoopbackNetwork network(1, false);
-  FakeClient client;
-  ProgressEngine::Settings deep = settings(true);
-  deep.polling = false;  // so that it sleeps long
-  ProgressEngine engine(network.endpoint(Rank(0)), client, deep);
-  Job job(client);
-  client.holds = true;
-  std::atomic<bool> stop{false};
-  std::thread server([&] { engine.serve([&] { return stop.load(); }); });
-  for (int i = 1; i <= 100; ++i) {
-    while (!engine.try_submit(job)) std::this_thread::yield();
-    int ended = 0;
-    do {
-      std::this_thread::yield();
-      engine.exclusively([&] { ended = client.turns_ended; });
-    } while (ended < i);
-  }
-  stop = true;
-  engine.notify();
-  server.join();
-  CHECK(client.submissions_held == 100);
 }
 
 TEST_CASE("Without helping only the serving thread handles submissions and packets") {

@@ -78,7 +78,7 @@ TEST_CASE("Items of a key keep their order if another rank changes its route bet
     routes.end(operation);
     CHECK(routes.others().size() == 3);
   }
-  SECTION("an earlier operation entered elsewhere, where the key is again") {
+  SECTION("an earlier operation entered where the key is again") {
     ranks.table().remember_location(key, Domain(2));
     OperationState& earlier = ranks.operation(1, key);
     earlier.worker->routes().begin(earlier, 1);

@@ -19,8 +19,8 @@ constexpr std::size_t kFrameAlignment = 8;
 // this processor's cache and then copied at once: memory that other processors have read last is slow to
 // write in pieces.
 constexpr std::size_t kInPlaceBytes = 1024;
-// Packets under way to a rank, from which on further ones are gathered, up to a size that is worth sending alone.
-constexpr std::uint32_t kEnoughUnderWay = 2;
+// While that many packets to a rank are in flight, further ones are gathered, up to a size worth sending alone.
+constexpr std::uint32_t kEnoughInFlight = 2;
 constexpr std::size_t kGatheredBytes = std::size_t{16} << 10;
 }  // namespace
 
@@ -152,7 +152,7 @@ void Outbox::send(Pending& pending) {
   ++counters_.packets;
   counters_.bytes += pending.packet.size();
   count_last_frame(pending);
-  if (pending.is_costly) ++pending.under_way;
+  if (pending.is_costly) ++pending.in_flight;
   transport_.send(rank_of(pending), std::move(pending.packet), lane_of(pending));
   pending.packet = PacketBuffer();
 }
@@ -190,7 +190,7 @@ bool Outbox::flush_or_gather() {
   std::size_t left = 0;
   for (const std::uint32_t position : waiting_) {
     Pending& pending = pending_[position];
-    if (pending.under_way >= kEnoughUnderWay && pending.packet.size() < kGatheredBytes) {
+    if (pending.in_flight >= kEnoughInFlight && pending.packet.size() < kGatheredBytes) {
       waiting_[left++] = position;
       continue;
     }

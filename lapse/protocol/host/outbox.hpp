@@ -70,14 +70,14 @@ class Outbox {
   void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
-  // Like flush, but leaves small packets to ranks to which packets are costly (Transport::is_costly) and to which
-  // others are under way: what follows them soon, or the answers, let them leave together. Returns whether it
-  // left any; the next flush sends them.
+  // Like flush, but leaves small packets to ranks to which packets are costly (Transport::is_costly) and
+  // others are in flight: what follows them soon leaves with them. Returns whether it left any; the next
+  // flush sends them.
   bool flush_or_gather() LAPSE_REQUIRES(progress_role);
   // A packet from this rank has arrived.
   void heard_from(Rank from) LAPSE_REQUIRES(progress_role) {
     Pending& ordered = pending_[from.index() * lanes_];
-    if (ordered.under_way > 0) --ordered.under_way;
+    if (ordered.in_flight > 0) --ordered.in_flight;
   }
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
   // Begins the frames of a new cut (QuiescenceCounts), after sending all packets.
@@ -95,7 +95,7 @@ class Outbox {
     FrameHeader last_header;       // a copy of it, without the flags of the cut
     bool waiting = false;          // its position is in waiting_
     bool is_costly = false;        // Transport::is_costly
-    std::uint32_t under_way = 0;   // costly packets sent, less the packets that have arrived from the rank
+    std::uint32_t in_flight = 0;   // costly packets sent, less the packets that have arrived from the rank
   };
 
   Pending& pending(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role) {

@@ -76,8 +76,8 @@ class RoutesInFlight {
     slot.operation = current_.number;
     slot.value = entry_of(route);
   }
-  // Other ranks of the domain may change the route of this key before the current operation names it again: its
-  // next items do not follow either, so that they keep their order.
+  // Other ranks of the domain may change the route of this key before the current operation names it again:
+  // its next items do not follow either, so that they keep their order.
   void do_not_follow(RecentKeys::Line& line, Key key) LAPSE_REQUIRES(progress_role) {
     RecentKeys::Slot& slot = current_keys_->take(line, key.value(), current_.oldest);
     if (slot.value <= RecentKeys::kStays) return;
@@ -90,8 +90,8 @@ class RoutesInFlight {
     return slot != nullptr && slot->value == entry_of(route);
   }
   // The pin of an item that is not in flight, which is pinned (Item::pinned) only if necessary; else the pin
-  // is `alone`, empty before. Null if it depends on which earlier operations are in flight: pin finds out, and
-  // the item needs none if it follows.
+  // is `alone`, empty before. Null if it depends on which earlier operations are in flight: pin finds out,
+  // and the item needs none if it follows.
   Pin* known_pin(const OperationState& operation, OperationState::Item& item, Pin& alone)
       LAPSE_REQUIRES(progress_role);
   // The same, never null: searches all items in flight if necessary. Throws std::bad_alloc.

@@ -41,7 +41,7 @@ void UnansweredTable::begin(OperationState& operation, TableId table) {
   begun_.add(operation, table, next_);
   operation.place = {next_, begun_.oldest().number};
   if (next_ - entering_ >= limits_.unasked) {
-    // Nobody asks: numbers that wrap must not make old ones look new.
+    // The worker does not ask: numbers that wrap must not make old ones look new.
     keys_ = RecentKeys();
     entering_ = begun_.oldest().number;
     entered_ = 0;

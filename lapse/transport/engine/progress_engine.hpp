@@ -26,8 +26,8 @@ class EngineClient {
   virtual void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role) = 0;
   // All decisions of this turn are made: send what they produced.
   virtual void end_turn() LAPSE_REQUIRES(progress_role) = 0;
-  // Like end_turn, after a submission of a worker that is likely to make more. May leave packets that gain from
-  // being sent together with later ones to the next end_turn, which follows soon; returns whether it did.
+  // Like end_turn, after a submission of a worker that is likely to make more. May leave packets that gain
+  // from being sent with later ones to the next end_turn, which follows soon; returns whether it did.
   virtual bool end_submission() LAPSE_REQUIRES(progress_role) {
     end_turn();
     return false;

@@ -19,7 +19,7 @@ constexpr std::size_t kFrameAlignment = 8;
 // this processor's cache and then copied at once: memory that other processors have read last is slow to
 // write in pieces.
 constexpr std::size_t kInPlaceBytes = 1024;
-// While that many packets to a rank are in flight, further ones are gathered, up to a size worth sending alone.
+// With that many packets to a rank in flight, further ones are gathered, up to a size worth sending alone.
 constexpr std::uint32_t kEnoughInFlight = 2;
 constexpr std::size_t kGatheredBytes = std::size_t{16} << 10;
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <vector>
 
 namespace lapse {
@@ -85,7 +84,8 @@ bool UnansweredTable::find(TableId table, Key key) {
   // The last operation that names the key may be answered before an earlier one. The next question finds what
   // this one has found.
   const bool shared = key_bits_ >> kKeyBits != 0;
-  for (const Begun& begun : std::views::reverse(operations)) {
+  for (std::size_t i = operations.size(); i-- > 0;) {
+    const Begun& begun = operations[i];
     const std::optional<std::size_t> item = find_in(begun, table, key);
     if (!item) continue;
     if (!shared) *slot = {slot->key, begun.number, static_cast<std::int32_t>(*item)};

@@ -95,7 +95,7 @@ class Simulation {
   void count_frames(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
   // Checks that a run of keys takes the route that the router gives each key alone.
-  void check_routes(Key key, std::size_t table);
+  void check_routes(Key key, std::size_t number);
   void check_replicas();
   // Checks that the only domain that wants a key owns it, in runs where each policy decides correctly.
   void check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,

@@ -69,7 +69,7 @@ std::uint32_t ThreadedLoopbackTransport::Reads::expose(std::span<const std::byte
   // Addresses, which are valid for all ranks of the process.
   for (const auto& one : transport_.network_.gather(transport_.rank_, std::as_bytes(std::span(&memory, 1)))) {
     std::span<const std::byte> span;
-    std::memcpy(&span, one.data(), sizeof span);
+    std::memcpy(&span, one.data(), one.size());
     all.push_back(span);
   }
   return static_cast<std::uint32_t>(memory_.size() - 1);

@@ -12,6 +12,6 @@ lapse_test(test_protocol
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp protocol_lease_grants.cpp DEPENDS lapse_test_histories)
 # The parts of the transport that send no messages themselves.
 lapse_test(test_protocol_engine
-  SOURCES protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine_failures.cpp protocol_progress_engine_holds.cpp
-  THREADED protocol_doorbell.cpp protocol_progress_engine.cpp protocol_progress_engine_deadlines.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
+  SOURCES protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine_failures.cpp
+  THREADED protocol_doorbell.cpp protocol_progress_engine.cpp protocol_progress_engine_deadlines.cpp protocol_progress_engine_holds.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
   DEPENDS lapse::transport)

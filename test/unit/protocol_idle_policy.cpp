@@ -21,7 +21,7 @@ struct TestClock {
   }
 };
 
-IdleSettings settings(std::uint32_t polls_per_yield) {
+IdleSettings idle_settings(std::uint32_t polls_per_yield) {
   return {.spin = microseconds(200),
           .sleep_min = microseconds(100),
           .sleep_max = microseconds(1000),
@@ -32,7 +32,7 @@ IdleSettings settings(std::uint32_t polls_per_yield) {
 }  // namespace
 
 TEST_CASE("Empty polls come first, then yields for the time of the spin, then sleep") {
-  IdlePolicy policy(settings(3));
+  IdlePolicy policy(idle_settings(3));
   TestClock clock;
   for (int round = 0; round < 4; ++round) {
     for (int poll = 0; poll < 3; ++poll) CHECK(clock.fail(policy) == IdlePolicy::Step::poll);
@@ -45,7 +45,7 @@ TEST_CASE("Empty polls come first, then yields for the time of the spin, then sl
 }
 
 TEST_CASE("Yields come no more often than their interval, however quick the polls are") {
-  IdleSettings quick = settings(3);
+  IdleSettings quick = idle_settings(3);
   quick.yield_interval = microseconds(25);
   IdlePolicy policy(quick);
   TestClock clock;
@@ -62,7 +62,7 @@ TEST_CASE("Yields come no more often than their interval, however quick the poll
 }
 
 TEST_CASE("A success starts everything anew") {
-  IdlePolicy policy(settings(0));
+  IdlePolicy policy(idle_settings(0));
   TestClock clock;
   CHECK(clock.fail(policy) == IdlePolicy::Step::yield);
   clock.now += microseconds(500);
@@ -75,14 +75,14 @@ TEST_CASE("A success starts everything anew") {
 }
 
 TEST_CASE("Sleeps double up to the longest") {
-  IdlePolicy policy(settings(0));
+  IdlePolicy policy(idle_settings(0));
   for (const int expected : {100, 200, 400, 800, 1000, 1000, 1000}) {
     CHECK(policy.sleep_length() == microseconds(expected));
   }
 }
 
 TEST_CASE("Without a spin every empty poll leads to sleep") {
-  IdleSettings none = settings(0);
+  IdleSettings none = idle_settings(0);
   none.spin = microseconds(0);
   IdlePolicy policy(none);
   TestClock clock;

@@ -35,7 +35,7 @@ class HoldingClient final : public lapse::EngineClient, public lapse::Submission
   int submissions_held = 0;
 };
 
-ProgressEngine::Settings settings() {
+ProgressEngine::Settings holding_settings() {
   ProgressEngine::Settings settings;
   settings.idle.polls_per_yield = 0;
   settings.idle.spin = std::chrono::microseconds(50);
@@ -54,7 +54,7 @@ void send_to_self(lapse::LoopbackNetwork& network) {
 TEST_CASE("Packets that the client holds back after a submission are sent in the next turn of any thread") {
   lapse::LoopbackNetwork network(1, false);
   HoldingClient client;
-  ProgressEngine engine(network.endpoint(Rank(0)), client, settings());
+  ProgressEngine engine(network.endpoint(Rank(0)), client, holding_settings());
   Submission job{.handler = &client};
   const auto held = [&](int submissions, int turns) {
     CHECK(client.submissions_held == submissions);
@@ -94,7 +94,7 @@ TEST_CASE("Packets that the client holds back after a submission are sent in the
 TEST_CASE("The server thread sends what a submission has left, if the worker does not come back") {
   lapse::LoopbackNetwork network(1, false);
   HoldingClient client;
-  ProgressEngine::Settings deep = settings();
+  ProgressEngine::Settings deep = holding_settings();
   deep.polling = false;  // so that it sleeps long
   ProgressEngine engine(network.endpoint(Rank(0)), client, deep);
   Submission job{.handler = &client};

@@ -287,8 +287,7 @@ class ProgressEngine {
   Mutex mutex_;                                    // the progress lock
   // guarded by the progress lock
   EngineCounters counters_ LAPSE_GUARDED_BY(progress_role);
-  bool holds_packets_ LAPSE_GUARDED_BY(progress_role) =
-      false;  // the client has left packets to the next end_turn
+  bool holds_packets_ LAPSE_GUARDED_BY(progress_role) = false;  // the client has left some to the next turn
 };
 
 }  // namespace lapse

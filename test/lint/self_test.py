@@ -286,6 +286,13 @@ class SelfTest(unittest.TestCase):
         found = list(lint.CHECKS["tidy"](self.root))
         self.assertEqual([problem.path for problem in found], ["lapse/io/new.cpp"])
         self.assertIn("modernize-use-nullptr", str(found[0]))
+        # A header and the file of its templates, which include each other.
+        self.write("lapse/io/two.hpp", '#pragma once\nclass Two {};\n#include "lapse/io/two_inline.hpp"\n')
+        self.write("lapse/io/two_inline.hpp", '#pragma once\n#include "lapse/io/two.hpp"\n' + fault.format("two"))
+        self.commit()
+        found = list(lint.CHECKS["tidy"](self.root))
+        self.assertEqual([problem.path for problem in found], ["lapse/io/two_inline.hpp"])
+        self.assertIn("modernize-use-nullptr", str(found[0]))
 
     def test_nothing_is_found_in_a_good_tree(self):
         for check in BAD:

@@ -1,9 +1,12 @@
 """Runs clang-tidy on the files that differ from the main branch. .clang-tidy has the checks and their reasons."""
 import concurrent.futures
 import json
+import pathlib
+import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 
 from compiler_rules import PARALLEL, Skipped
@@ -93,15 +96,21 @@ def check_tidy(root, build=None):
     flags = _flags_of_files(build, root, chosen) if build else {name: [f"-I{root}", "-std=c++20"] for name in chosen}
     end = time.monotonic() + SECONDS
 
-    def run(name):
+    def run(name, folder):
         if time.monotonic() > end:
             return name, None, ""
-        command = [tool, "--quiet", "--warnings-as-errors=*", str(root / name), "--", "-x", "c++", *flags[name], "-w"]
+        path = root / name
+        options = []
+        if name.endswith(".hpp"):  # A header compiled as the source itself ignores its `#pragma once`.
+            path = pathlib.Path(folder) / f"{chosen.index(name)}.cpp"
+            path.write_text(f'#include "{root / name}"\n', encoding="utf-8")
+            options = [f"--header-filter=^{re.escape(str(root / name))}$", f"--config-file={root / '.clang-tidy'}"]
+        command = [tool, "--quiet", "--warnings-as-errors=*", *options, str(path), "--", "-x", "c++", *flags[name], "-w"]
         result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         return name, result.returncode, result.stdout
 
-    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as executor:
-        results = list(executor.map(run, chosen))
+    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as executor, tempfile.TemporaryDirectory() as folder:
+        results = list(executor.map(run, chosen, [folder] * len(chosen)))
     left += [name for name, code, _ in results if code is None]
     checked = len(names) - len(left)
     print(f"clang-tidy: {checked} of {len(names)} C++ files that differ from {base[:12]} are checked")

@@ -1,13 +1,22 @@
-// Time of an empty phase: the cost of run_workers itself, including the agreement at its start and the proof
-// of quiet at its end. 2 ranks with one worker each; 20 runs of 100 phases.
+// Time of an empty phase, and of an empty step of a bulk-synchronous program within a phase. One worker on
+// each rank.
 //
-//   case               ranks  metric   baseline
-//   empty run_workers    2    latency  a thread started and joined, an MPI_Barrier before and after
+//   case                               ranks   metric   baseline
+//   empty run_workers                    2     latency  a thread started and joined between two MPI_Barrier
+//   sync_barrier                      2, 3, 4  latency  MPI_Barrier
+//   sync_barrier, no shared memory    2, 3, 4  latency  MPI_Barrier
+//   tcp sync_barrier                     2     latency  MPI_Barrier
+//
+// A phase: run_workers itself, including the agreement at its start and the proof of quiet at its end; 20
+// runs of 100 phases. A step: a sync_barrier after which every rank knows that nothing is in flight, while
+// nothing is; 20 runs of 1,000 in one phase.
 #include <mpi.h>
 
+#include <string>
 #include <thread>
 
 #include "bench/support/bench.hpp"
+#include "bench/support/hosts.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
 
@@ -17,6 +26,7 @@ namespace {
 
 constexpr std::size_t kRuns = 20;
 constexpr std::size_t kPhases = 100;
+constexpr std::size_t kSteps = 1000;
 
 // Microseconds for each call of phase().
 template <class F>
@@ -27,6 +37,7 @@ double microseconds(std::size_t phases, F&& phase) {
 }
 
 void measure_phases(Bench& bench) {
+  if (bench.ranks() != 2 || !bench.selected("empty run_workers")) return;
   ParameterServer server(MPI_COMM_WORLD, quiet_options());
   const std::size_t phases = bench.size(kPhases, 5);
   bench.measure(
@@ -47,11 +58,44 @@ void measure_phases(Bench& bench) {
   server.close();
 }
 
+void measure_steps(Bench& bench, const std::string& name, const Options& options) {
+  if (bench.ranks() < 2 || !bench.selected(name)) return;
+  ParameterServer server(MPI_COMM_WORLD, options);
+  const std::size_t steps = bench.size(kSteps, 10);
+  bench.measure(
+      {.name = name,
+       .metric = "latency",
+       .unit = "us",
+       .ranks = bench.ranks(),
+       .workers = bench.ranks(),
+       .domain = domain_of(options)},
+      kRuns,
+      [&] {
+        double step = 0;
+        server.run_workers(1, [&](Worker& worker) {
+          worker.barrier();
+          step = microseconds(steps, [&] { worker.sync_barrier(); });
+        });
+        return step;
+      },
+      "MPI_Barrier",
+      [&] {
+        MPI_Barrier(bench.plain());
+        return microseconds(steps, [&] { MPI_Barrier(bench.plain()); });
+      });
+  server.close();
+}
+
 }  // namespace
 
 }  // namespace lapse::bench
 
 int main(int argc, char** argv) {
   using namespace lapse::bench;
-  return run_benchmark(argc, argv, "Time of an empty phase", &measure_phases);
+  return run_benchmark(argc, argv, "Time of an empty phase, and of an empty step in it", [](Bench& bench) {
+    if (on_different_hosts(bench.plain())) return measure_steps(bench, "tcp sync_barrier", quiet_options());
+    measure_phases(bench);
+    measure_steps(bench, "sync_barrier", quiet_options());
+    measure_steps(bench, "sync_barrier, no shared memory", separate_options());
+  });
 }

@@ -47,10 +47,14 @@ foreach(kind IN ITEMS library program)
 endforeach()
 set_target_properties(lapse_library_precompiled PROPERTIES ${LAPSE_LIBRARY_PROPERTIES})
 
-# Builds with a sanitizer join the files of a library or of a test, which saves a third of their time, half for tests.
-# That every file stands alone is what the other builds show. Names in unnamed namespaces must differ within a target.
+# Builds with a sanitizer join the files of a library, which saves a third of their time; builds that are for tests only
+# (warnings are errors there) join those of a test program, which saves half. That every file stands alone is what the other
+# builds show. Names in unnamed namespaces must differ within a target.
 if(LAPSE_SANITIZER)
   set(LAPSE_JOINED_FILES 8)
+endif()
+if(LAPSE_SANITIZER OR LAPSE_WARNINGS_AS_ERRORS)
+  set(LAPSE_JOINED_TEST_FILES 8)
 endif()
 
 # lapse_library(<folder name> SOURCES <files> DEPENDS <targets> [PRIVATE_DEPENDS <targets>]): one library target for one

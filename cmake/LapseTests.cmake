@@ -62,7 +62,7 @@ endfunction()
 set(LAPSE_TEST_OPTIONS "")
 if(LAPSE_WARNINGS_AS_ERRORS AND NOT LAPSE_SANITIZER)
   set(LAPSE_TEST_OPTIONS -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict
-    -Wno-maybe-uninitialized)
+    -Wno-maybe-uninitialized -Wno-subobject-linkage)  # Joined files look like headers to the last.
 elseif(LAPSE_SANITIZER STREQUAL "address")
   # These checks of each pointer cost a third of the time of compiling a test. The libraries are built with them.
   set(LAPSE_TEST_OPTIONS -fno-sanitize=null,alignment,object-size,vptr)
@@ -83,7 +83,7 @@ endfunction()
 # ranks-<n> and those given. DOMAINS: further entries with these values of the option domain, for the rank counts for
 # which they differ from the default, host; label domains.
 # THREADED: further sources, whose tests use threads: they alone are built with ThreadSanitizer.
-# SEPARATE: the files are not joined in builds with a sanitizer: they use the same names in unnamed namespaces.
+# SEPARATE: the files are never joined, like those of tests with MPI: they use the same names in unnamed namespaces.
 function(lapse_test name)
   cmake_parse_arguments(ARG "SEPARATE" "TIMEOUT" "SOURCES;THREADED;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -99,8 +99,8 @@ function(lapse_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_precompile_headers(${name} REUSE_FROM lapse_test_main)
   target_compile_options(${name} PRIVATE ${LAPSE_TEST_OPTIONS})
-  if(LAPSE_JOINED_FILES AND NOT ARG_SEPARATE)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LAPSE_JOINED_FILES})
+  if(LAPSE_JOINED_TEST_FILES AND NOT ARG_SEPARATE AND NOT ARG_RANKS)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LAPSE_JOINED_TEST_FILES})
   endif()
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})

@@ -94,7 +94,8 @@ CASES = {
     "knowledge_graphs": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1"),
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
     "one_sided": with_baseline(*one_sided()),
-    "phases": with_baseline("empty run_workers"),
+    "phases": {**with_baseline("empty run_workers"), "sync_barrier": 3, "sync_barrier, no shared memory": 3,
+               "tcp sync_barrier": True},
     "pipeline": {f"{where}{variant} {ahead} ahead": {"rate": True, "batches": True, "overhead": True, "computation": False}
                  for where in ("", "tcp ") for variant in ("remote", "relocation") for ahead in (1, 4, 16)},
     "relocation": {

@@ -192,7 +192,7 @@ void Worker::wait_sync() {
 }
 
 void Worker::sync_barrier() {
-  core_->sync_barrier(make_contribution(header_of(*core_, ReductionHeader::Kind::sync_barrier), {}));
+  core_->sync_barrier(make_sync_contribution(header_of(*core_, ReductionHeader::Kind::sync_barrier)));
 }
 
 namespace {

@@ -220,7 +220,8 @@ class LAPSE_EXPORT Worker {
   void barrier();
   // Collective, like barrier. Afterwards every replica shows every update that a worker made before it; in a
   // group: replicas in the group's domains, and updates of the group. Without groups, also nothing is in
-  // flight on any rank; if no value has replicas, costs a barrier and a wave of messages between all ranks.
+  // flight on any rank; costs no more than a barrier if nothing was, every rank has workers and no value
+  // replicas.
   void sync_barrier();
   // Collective, like barrier. Reduces element by element. Every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);

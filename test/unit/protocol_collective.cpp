@@ -156,15 +156,17 @@ TEST_CASE("Sums of a wave are sums of all numbers") {
 }
 
 TEST_CASE("A rank notices frames that were sent after a cut that it has not made, and no others") {
+  using Kind = lapse::CutNumber::Kind;
   lapse::CutNumber sender;
   lapse::CutNumber receiver;
-  for (int cut = 0; cut < 10; ++cut) {
+  for (int cut = 0; cut < 20; ++cut) {
+    const Kind kind = cut % 3 == 0 ? Kind::wave : Kind::barrier;
     const std::uint16_t before = sender.flags();
     CHECK((before & ~lapse::CutNumber::kFlags) == 0);
     CHECK_FALSE(receiver.is_behind(before));
-    sender.advance();
+    sender.advance(kind);
     CHECK(receiver.is_behind(sender.flags()));
-    receiver.advance();
+    receiver.advance(kind);
     CHECK_FALSE(receiver.is_behind(sender.flags()));
     CHECK_FALSE(receiver.is_behind(before));
   }

@@ -9,12 +9,13 @@ namespace lapse {
 
 void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
                        std::function<bool(const Bytes&)> is_end,
-                       std::function<void(const Bytes&)> take_result) {
+                       std::function<void(const Bytes&)> take_result, CombinationPoint* point) {
   progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
   rounds_at_start_ = completed_rounds();
   is_end_ = std::move(is_end);
   take_result_ = std::move(take_result);
+  point_ = point;
   const auto found = std::find(participants_.begin(), participants_.end(), self);
   tree_.reset();
   if (found != participants_.end()) {
@@ -47,9 +48,12 @@ void Collective::handle_frame(Rank from, const FrameHeader& header, const std::b
 
 void Collective::advance(std::optional<Bytes> combined) {
   if (!combined) return;
-  if (const auto parent = tree_->parent()) {
-    send(frames_[0], participants_[static_cast<std::size_t>(*parent)], *combined);
-  } else if (!is_end_ || !is_end_(*combined)) {
+  const auto parent = tree_->parent();
+  if (point_ != nullptr) point_->before_sending(*combined, parent.has_value());
+  if (parent) send(frames_[0], participants_[static_cast<std::size_t>(*parent)], *combined);
+  if (point_ != nullptr) point_->after_sending(*combined);
+  if (parent) return;
+  if (!is_end_ || !is_end_(*combined)) {
     finish(std::move(*combined));
   }
 }
@@ -59,8 +63,8 @@ void Collective::finish(Bytes result) {
     send(frames_[1], participants_[static_cast<std::size_t>(child)], result);
   }
   result_ = std::move(result);
-  if (take_result_) take_result_(result_);
   rounds_.fetch_add(1, std::memory_order_release);
+  if (take_result_) take_result_(result_);
   completed_();
 }
 

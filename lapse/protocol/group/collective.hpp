@@ -21,6 +21,19 @@ struct Contribution : Submission {
   Bytes bytes;
 };
 
+// Called on each rank in every round, at the moment when the contributions of the rank and of those below it
+// in the tree have arrived: no frame of the round is on its way to this rank then.
+class CombinationPoint {
+ public:
+  // May change the combination. `sends`: the rank then sends it in a frame of its own; false on the root.
+  virtual void before_sending(Bytes& combined, bool sends) LAPSE_REQUIRES(progress_role) = 0;
+  // The frame has been appended; the result has not, on the root.
+  virtual void after_sending(const Bytes& combined) LAPSE_REQUIRES(progress_role) = 0;
+
+ protected:
+  ~CombinationPoint() = default;
+};
+
 // Thread safety: submissions and frames: the holder of the progress lock. Rounds and result: any thread of
 // the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
 class Collective final : public ProtocolModule {
@@ -37,10 +50,11 @@ class Collective final : public ProtocolModule {
   // `participants`: the participating ranks, ascending, equal on all participants. If `self` is not one of
   // them, this rank takes no part. Called between phases, while no engine runs. A result for which `is_end`
   // is true stays at the root: no participant waits for it, and its round does not count. With every other
-  // result, the engine calls `take_result` before it counts the round as completed.
+  // result, the engine calls `take_result` after it has counted the round as completed, before it calls
+  // `completed`. `point`: may be null.
   void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
              std::function<bool(const Bytes&)> is_end = {},
-             std::function<void(const Bytes&)> take_result = {});
+             std::function<void(const Bytes&)> take_result = {}, CombinationPoint* point = nullptr);
 
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -65,6 +79,7 @@ class Collective final : public ProtocolModule {
   std::vector<Rank> participants_;
   std::function<bool(const Bytes&)> is_end_;
   std::function<void(const Bytes&)> take_result_;
+  CombinationPoint* point_ = nullptr;
   std::uint64_t rounds_at_start_ = 0;
   // guarded by the progress lock
   std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);

@@ -68,6 +68,19 @@ void TerminationDetection::detect_within_phase(IdleLevel level) {
   request_end_turn();
 }
 
+QuiescenceCounts TerminationDetection::counts_at_barrier(IdleLevel level, bool sends) const {
+  QuiescenceCounts counts = host_.counts_at_cut(level);
+  if (sends) ++counts.sent;
+  if (host_.failure().raised()) counts.busy = 1;
+  return counts;
+}
+
+void TerminationDetection::end_barrier(IdleLevel level, const QuiescenceCounts& sums) {
+  if (!sums.quiesced()) return detect_within_phase(level);
+  completed_detections_.fetch_add(1, std::memory_order_release);
+  completed_();
+}
+
 void TerminationDetection::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
   wave_.handle_frame(from, header, records);
   if (wave_.completed_rounds() > waves_) take_result();
@@ -95,7 +108,8 @@ bool TerminationDetection::may_contribute() const {
 }
 
 void TerminationDetection::contribute() {
-  QuiescenceCounts counts = host_.cut(*level_);
+  QuiescenceCounts counts = host_.counts_at_cut(*level_);
+  host_.cut(CutNumber::Kind::wave);
   // The workers of other ranks may still write to memory that this rank shares.
   if (!all_wait_) counts.busy = 1;
   counts.waiting = is_within_phase_ ? 1 : 0;

@@ -37,6 +37,9 @@ struct QuiescenceRequest : Submission {
 // After a failure, no rank contributes until its part of the phase has ended. Then the running detection
 // becomes the last one.
 //
+// A barrier of the workers of all ranks may be a detection within the phase by itself: what its contributions
+// carry are the counts of each rank, at a cut at its CombinationPoint.
+//
 // Thread safety: the holder of the progress lock; completed(): any thread; start: between phases.
 class TerminationDetection final : public ProtocolModule {
  public:
@@ -53,6 +56,15 @@ class TerminationDetection final : public ProtocolModule {
   // The workers of all ranks wait until this detection has been completed. Called on every rank that has
   // workers. Has no effect after a failure, which ends the wait of the workers, too.
   void detect_within_phase(IdleLevel level) LAPSE_REQUIRES(progress_role);
+
+  // What this rank contributes to a barrier of all ranks, each of which has workers. `sends`: a further frame
+  // is sent before the cut, the one that carries the contribution.
+  QuiescenceCounts counts_at_barrier(IdleLevel level, bool sends) const LAPSE_REQUIRES(progress_role);
+  void cut_at_barrier() LAPSE_REQUIRES(progress_role) { host_.cut(CutNumber::Kind::barrier); }
+  // `sums` over all ranks. The workers of all ranks wait until a detection has been completed: this one, if
+  // the ranks had quiesced at their cuts, else one that begins now.
+  void end_barrier(IdleLevel level, const QuiescenceCounts& sums) LAPSE_REQUIRES(progress_role);
+
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void end_turn() override LAPSE_REQUIRES(progress_role);

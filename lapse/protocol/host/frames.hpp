@@ -30,7 +30,7 @@ struct FrameHeader {
   static constexpr std::uint16_t kToMember = 1;  // offer: to a holder; otherwise it answers on
 
   std::uint16_t kind = 0;
-  std::uint16_t flags = 0;  // the highest two: the sender's number of cuts (CutNumber), not for modules
+  std::uint16_t flags = 0;  // the highest four: the sender's numbers of cuts (CutNumber), not for modules
   std::uint32_t table = 0;  // collectives: the low bits of the number of the round
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;

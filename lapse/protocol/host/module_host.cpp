@@ -66,12 +66,16 @@ void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
   }
 }
 
-QuiescenceCounts ModuleHost::cut(IdleLevel level) {
+QuiescenceCounts ModuleHost::counts_at_cut(IdleLevel level) const {
   QuiescenceCounts counts = frame_counts();
   counts.busy = idle(level) && !dispatcher_.is_overtaken() ? 0 : 1;
-  cut_.advance();
-  set_cut(cut_);
   return counts;
+}
+
+void ModuleHost::cut(CutNumber::Kind kind) {
+  CutNumber next = cut_;
+  next.advance(kind);
+  set_cut(next);
 }
 
 void ModuleHost::set_cut(CutNumber cut) {

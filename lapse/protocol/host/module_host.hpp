@@ -52,8 +52,10 @@ class ModuleHost : public EngineClient {
   bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
   // Calls hasten of the modules that are not idle, unless some rank has failed.
   void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role);
-  // Frames sent and received, busy if this rank is not idle at the level; makes a cut at this moment.
-  QuiescenceCounts cut(IdleLevel level) LAPSE_REQUIRES(progress_role);
+  // What this rank contributes if it makes a cut now: frames sent and received; busy if not idle at the
+  // level.
+  QuiescenceCounts counts_at_cut(IdleLevel level) const LAPSE_REQUIRES(progress_role);
+  void cut(CutNumber::Kind kind) LAPSE_REQUIRES(progress_role);
   // Begins to count cuts, on every rank. Called between phases.
   void start_cuts() LAPSE_REQUIRES(progress_role) { set_cut({}); }
   QuiescenceCounts frame_counts() const LAPSE_REQUIRES(progress_role) {

@@ -56,9 +56,11 @@ ReductionHeader checked_header(const Bytes& contribution) {
     const std::uint64_t bytes = contribution.size() - sizeof header;
     switch (header.kind) {
       case ReductionHeader::Kind::barrier:
-      case ReductionHeader::Kind::sync_barrier:
       case ReductionHeader::Kind::returned:
         if (bytes == 0) return header;
+        break;
+      case ReductionHeader::Kind::sync_barrier:
+        if (bytes == sizeof(QuiescenceCounts)) return header;
         break;
       case ReductionHeader::Kind::reduce_double:
       case ReductionHeader::Kind::reduce_int64:
@@ -116,6 +118,12 @@ Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte
   return bytes;
 }
 
+Bytes make_sync_contribution(ReductionHeader header) {
+  constexpr QuiescenceCounts kNone;
+  header.kind = ReductionHeader::Kind::sync_barrier;
+  return make_contribution(header, std::as_bytes(std::span(&kNone, 1)));
+}
+
 std::span<const std::byte> result_elements(const Bytes& result, const ReductionHeader& call) {
   const ReductionHeader header = checked_header(result);
   const auto elements = std::span(result).subspan(sizeof header);
@@ -139,6 +147,19 @@ bool waits_for_sync(const Bytes& contribution) {
   return checked_header(contribution).kind == ReductionHeader::Kind::sync_barrier;
 }
 
+QuiescenceCounts sync_counts(const Bytes& contribution) {
+  QuiescenceCounts counts;
+  if (!waits_for_sync(contribution)) throw ProtocolError("counts of a collective call that has none");
+  std::memcpy(&counts, contribution.data() + sizeof(ReductionHeader), sizeof counts);
+  return counts;
+}
+
+void add_sync_counts(Bytes& contribution, const QuiescenceCounts& counts) {
+  QuiescenceCounts sums = sync_counts(contribution);
+  sums += counts;
+  std::memcpy(contribution.data() + sizeof(ReductionHeader), &sums, sizeof sums);
+}
+
 void combine_contributions(Bytes& into, const Bytes& from) {
   const ReductionHeader a = checked_header(into);
   const ReductionHeader b = checked_header(from);
@@ -160,8 +181,10 @@ void combine_contributions(Bytes& into, const Bytes& from) {
   std::byte* elements = into.data() + sizeof a;
   switch (a.kind) {
     case ReductionHeader::Kind::barrier:
-    case ReductionHeader::Kind::sync_barrier:
     case ReductionHeader::Kind::returned:
+      break;
+    case ReductionHeader::Kind::sync_barrier:
+      add_sync_counts(into, sync_counts(from));
       break;
     case ReductionHeader::Kind::reduce_double:
       combine_elements<double>(a.reduce, elements, from.data() + sizeof a, a.elements);

@@ -7,6 +7,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/group/tree_reduction.hpp"
+#include "lapse/protocol/host/quiescence.hpp"
 
 namespace lapse {
 
@@ -31,6 +32,7 @@ struct ReductionHeader {
 
 // Throws UsageError if larger than 2 GiB.
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
+Bytes make_sync_contribution(ReductionHeader header);
 // Returns the elements of a combination of contributions to `call`, as many as the call has. Throws
 // ProtocolError if it is none.
 std::span<const std::byte> result_elements(const Bytes& result, const ReductionHeader& call);
@@ -40,6 +42,10 @@ Bytes make_returned(std::uint64_t worker, Rank rank);
 bool is_returned(const Bytes& contribution);
 // Returns true if the workers that make this call also wait until all ranks have synced.
 bool waits_for_sync(const Bytes& contribution);
+// The elements of a contribution to a sync_barrier are counts, which are added: zeros where the worker makes
+// it.
+QuiescenceCounts sync_counts(const Bytes& contribution);
+void add_sync_counts(Bytes& contribution, const QuiescenceCounts& counts);
 
 // Combines two contributions to the same call. Throws CollectiveMismatch, with both workers and their calls,
 // if the calls differ.

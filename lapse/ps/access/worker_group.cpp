@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -10,15 +11,21 @@
 
 namespace lapse {
 
-void WorkerGroup::start(std::size_t workers, std::vector<Rank> participants,
-                        std::function<void(const Bytes& result)> take_result) {
+void WorkerGroup::start(std::size_t workers, std::vector<Rank> participants, SyncBarrierCut* cut) {
   contributions_.assign(workers, {});
   arrived_.store(0, std::memory_order_relaxed);
   returned_.store(kNone, std::memory_order_relaxed);
   mismatch_reported_.store(false, std::memory_order_relaxed);
   reporter_.reset();
+  std::function<void(const Bytes&)> take_result;
+  if (cut != nullptr) {
+    take_result = [cut](const Bytes& result) {
+      progress_role.assert_held();  // By the engine.
+      cut->take_result(result);
+    };
+  }
   group_.collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
-                            std::move(take_result));
+                            std::move(take_result), cut);
 }
 
 std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {

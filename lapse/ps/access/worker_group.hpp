@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/ps/access/sync_barrier_cut.hpp"
 #include "lapse/ps/stalls/collective_reporter.hpp"
 #include "lapse/transport/engine/progress_engine.hpp"
 
@@ -24,9 +24,8 @@ class WorkerGroup {
       : protocol_(protocol), group_(group), engine_(engine) {}
 
   // `workers` of this rank; `participants`: the ranks with workers of the group, ascending, equal on all.
-  // The engine calls take_result with the result of each collective call.
-  void start(std::size_t workers, std::vector<Rank> participants,
-             std::function<void(const Bytes& result)> take_result = {});
+  // `cut`: of the group of all workers, started for this phase; null for other groups.
+  void start(std::size_t workers, std::vector<Rank> participants, SyncBarrierCut* cut = nullptr);
 
   // The group of all workers: its failures are the server's, and its sync_barrier is that of all ranks.
   bool is_all() const { return group_.number() == kAllWorkers; }

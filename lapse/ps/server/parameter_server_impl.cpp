@@ -55,6 +55,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       threads_(threads),
       protocol_(*transport_, router_),
       engine_(*transport_, protocol_, engine_settings(options, *transport_, threads)),
+      sync_barrier_cut_(protocol_.termination()),
       all_workers_(protocol_, engine_, protocol_.groups().all()),
       runner_(*transport_, process_),
       stalls_(transport_->rank(), options.stall_report, logger_),

@@ -144,6 +144,7 @@ class ParameterServer::Impl {
   // own rules
   RankProtocol protocol_;
   ProgressEngine engine_;
+  SyncBarrierCut sync_barrier_cut_;
   WorkerGroup all_workers_;
   SeatRunner runner_;
   StallReports stalls_;

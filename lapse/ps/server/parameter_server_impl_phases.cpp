@@ -19,7 +19,6 @@
 #include "lapse/core/process/child_error.hpp"
 #include "lapse/core/process/library_thread.hpp"
 #include "lapse/core/tracing/timed_region.hpp"
-#include "lapse/ps/access/reduction.hpp"
 #include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/phase/crowding.hpp"
@@ -101,10 +100,9 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
   runner_.prepare(phase.local_workers);
   protocol_.groups().clear();
-  all_workers_.start(phase.local_workers, std::move(participants), [this](const Bytes& result) {
-    progress_role.assert_held();  // By the engine.
-    if (waits_for_sync(result)) protocol_.termination().detect_within_phase(IdleLevel::synced);
-  });
+  const bool replicas_are_shared = !domains_.each_rank_alone() && domains_.domains() > 1;
+  sync_barrier_cut_.start(std::ssize(participants) == ranks(), replicas_are_shared);
+  all_workers_.start(phase.local_workers, std::move(participants), &sync_barrier_cut_);
   protocol_.termination().start();
   return phase;
 }

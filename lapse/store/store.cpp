@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "lapse/core/error.hpp"
@@ -79,69 +78,6 @@ std::uint64_t Store::copy_version(const Word& word) const {
     if (SlotBits(word.load(std::memory_order_relaxed)).low() == before.low()) return version;
   }
 }
-
-template <Store::Reach reach>
-Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
-  const std::size_t bytes = sizes_.layout().value_bytes();
-#if !defined(__SANITIZE_THREAD__)
-  // Group by group: first load all slot words and prefetch their values; then copy, loading each slot word
-  // again after its copy. At the end, prefetch the slot words of the group after the next.
-  constexpr std::size_t kGroup = 8;
-  const Word* const words = words_.dense();
-  // Like shared_address, whose members a copied value might change as far as the compiler knows.
-  const std::byte* const slots = shared_address(0);
-  const std::ptrdiff_t unit_bytes = shared_address(1) - slots;
-  const auto content = [&](SlotWord word) { return slots + std::ptrdiff_t{word.low()} * unit_bytes; };
-  std::array<SlotWord, kGroup> before;
-  std::size_t done = 0;
-  Run run;
-  for (; words != nullptr && done + kGroup <= keys.size(); done += kGroup) {
-    const Key* const group = keys.data() + done;
-    if (done + 3 * kGroup <= keys.size()) {
-      for (std::size_t i = 2 * kGroup; i < 3 * kGroup; ++i) __builtin_prefetch(words + group[i].index());
-    }
-    for (std::size_t i = 0; i < kGroup; ++i) {
-      before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
-      // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.
-      const std::byte* const fetched = content(before[i]);
-      __builtin_prefetch(fetched);
-      __builtin_prefetch(fetched + 64);
-    }
-    for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
-      const Word& word = words[group[i].index()];
-      if (before[i].is_readable() && (reach == Reach::any || before[i].is_owner())) [[likely]] {
-        racy_copy(to, content(before[i]), bytes);
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]] {
-          if (reach == Reach::any) run.copies += before[i].is_copy() ? 1 : 0;
-          continue;
-        }
-      }
-      const Found found = read_one<reach>(word, to, bytes);
-      if (!found) {
-        run.keys = done + i;
-        return run;
-      }
-      run.copies += found.is_copy() ? 1 : 0;
-    }
-  }
-#else
-  std::size_t done = 0;
-  Run run;
-#endif
-  for (; done < keys.size(); ++done, to += bytes) {
-    if (words_.is_sparse()) prefetch_run(keys, done);
-    const Word* const word = words_.find(keys[done]);
-    const Found found = word == nullptr ? Found() : read_one<reach>(*word, to, bytes);
-    if (!found) break;
-    run.copies += found.is_copy() ? 1 : 0;
-  }
-  run.keys = done;
-  return run;
-}
-
-template Store::Run Store::read_run<Store::Reach::main>(std::span<const Key> keys, std::byte* to) const;
-template Store::Run Store::read_run<Store::Reach::any>(std::span<const Key> keys, std::byte* to) const;
 
 // --- roles ---
 

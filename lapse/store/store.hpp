@@ -303,7 +303,8 @@ class Store : public SlotAccess, public WatchedRoles {
     const SlotBits latched = latch_open(word, SlotBits::kOpenOwner);
     return latched.latched() ? std::optional(SlotWord(latched)) : std::nullopt;
   }
-  void prefetch_run(std::span<const Key> keys, std::size_t at) const;
+  void prefetch_run(std::span<const Key> keys, std::size_t at, std::size_t bytes) const;
+  void prefetch_change(const Word& at) const;
   void prefetch_content(const Word& at, std::size_t bytes) const;
   // Changes a key's slot word by an event, to after_event(word), without its latch: other threads can
   // meanwhile change only an absent key's hint.

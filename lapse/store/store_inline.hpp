@@ -2,19 +2,46 @@
 #pragma once
 
 #include "lapse/store/store.hpp"
+#include "lapse/store/words/prefetch_for_write.hpp"
 
 namespace lapse {
 
 template <class F>
 Store::Run Store::update_run(std::span<const Key> keys, Reach reach, F&& f) {
   Run run;
-  for (; run.keys < keys.size(); ++run.keys) {
-    prefetch_run(keys, run.keys);
-    Word* const word = words_.find(keys[run.keys]);
-    if (word == nullptr) break;
-    const Found found = update_if(*word, changes(reach), [&](std::byte* content) { f(run.keys, content); });
-    if (!found) break;
+  const SlotBits::Test test = changes(reach);
+  const auto update = [&](Word& word) {
+    const Found found = update_if(word, test, [&](std::byte* content) { f(run.keys, content); });
+    if (!found) [[unlikely]]
+      return false;
     run.copies += found.is_copy() ? 1 : 0;
+    ++run.keys;
+    return true;
+  };
+  // Small values group by group, like read_run.
+  constexpr std::size_t kGroup = 8;
+  constexpr std::size_t kSmallBytes = 128;
+  Word* const words = sizes_.layout().content_bytes() <= kSmallBytes ? words_.dense() : nullptr;
+  for (std::size_t i = 0; words != nullptr && i < std::min(kGroup, keys.size()); ++i)
+    prefetch_change(words[keys[i].index()]);
+  while (words != nullptr && run.keys + kGroup <= keys.size()) {
+    const Key* const group = keys.data() + run.keys;
+    const std::size_t left = keys.size() - run.keys;
+    if (left >= 4 * kGroup) {
+      for (std::size_t i = 3 * kGroup; i < 4 * kGroup; ++i) prefetch_for_write(words + group[i].index());
+    }
+    if (left >= 2 * kGroup) {
+      for (std::size_t i = kGroup; i < 2 * kGroup; ++i) prefetch_change(words[group[i].index()]);
+    }
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      if (!update(words[group[i].index()])) [[unlikely]]
+        return run;
+    }
+  }
+  while (run.keys < keys.size()) {
+    prefetch_run(keys, run.keys, sizes_.layout().content_bytes());
+    Word* const word = words_.find(keys[run.keys]);
+    if (word == nullptr || !update(*word)) break;
   }
   return run;
 }
@@ -37,15 +64,21 @@ void Store::for_each_own(F&& f) const {
   });
 }
 
-inline void Store::prefetch_run(std::span<const Key> keys, std::size_t at) const {
+inline void Store::prefetch_run(std::span<const Key> keys, std::size_t at, std::size_t bytes) const {
   constexpr std::size_t kFarAhead = 28;
   constexpr std::size_t kWordsAhead = 16;
   constexpr std::size_t kValuesAhead = 6;
   if (is_sparse() && at + kFarAhead < keys.size()) words_.prefetch_far(keys[at + kFarAhead]);
   if (at + kWordsAhead < keys.size()) words_.prefetch_near(keys[at + kWordsAhead]);
   if (at + kValuesAhead >= keys.size()) return;
-  if (const Word* word = words_.find(keys[at + kValuesAhead]))
-    prefetch_content(*word, sizes_.layout().content_bytes());
+  if (const Word* word = words_.find(keys[at + kValuesAhead])) prefetch_content(*word, bytes);
+}
+// Of a small value. For a slot word that names no slot this is an arbitrary address, which prefetching
+// tolerates.
+inline void Store::prefetch_change(const Word& at) const {
+  const std::byte* const content = shared_address(SlotBits(at.load(std::memory_order_relaxed)).low());
+  prefetch_for_write(content);
+  prefetch_for_write(content + 64);
 }
 inline void Store::prefetch_content(const Word& at, std::size_t bytes) const {
   const SlotWord word(at.load(std::memory_order_relaxed));

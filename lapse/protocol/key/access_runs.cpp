@@ -7,6 +7,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/key/access.hpp"
 #include "lapse/protocol/key/answered_items.hpp"
+#include "lapse/store/push_run.hpp"
 
 namespace lapse {
 
@@ -228,12 +229,7 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
     return static_cast<std::uint32_t>(done);
   }
   if (first.kind == OperationKind::push) {
-    done = table.store()
-               .update_run(keys, Store::Reach::main,
-                           [&](std::size_t i, std::byte* slot) {
-                             rule.apply(slot, first.value + i * bytes, layout.length, first.scale);
-                           })
-               .keys;
+    done = push_run(table.store(), rule, keys, Store::Reach::main, first.value, first.scale).keys;
   } else {
     done = table.store()
                .update_run(keys, Store::Reach::main,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lapse/protocol/host/user_code.hpp"
+#include "lapse/store/push_run.hpp"
 
 namespace lapse {
 
@@ -115,13 +116,8 @@ std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const
   if (request.operation.kind == OperationKind::pull)
     return count(table.store().read_run<Store::Reach::any>(keys, request.destination));
   if (request.operation.kind != OperationKind::push) return 0;
-  const UpdateKernel& rule = table.definition().rule;
-  const std::size_t bytes = sizes.layout().value_bytes();
-  const std::size_t length = sizes.layout().length;
-  const auto apply = [&](std::size_t i, std::byte* slot) {
-    rule.apply(slot, request.updates + i * bytes, length, request.operation.scale);
-  };
-  return count(table.store().update_run(keys, table.reach(request.operation), apply));
+  return count(push_run(table.store(), table.definition().rule, keys, table.reach(request.operation),
+                        request.updates, request.operation.scale));
 }
 
 bool LocalAccess::try_key(const Row& row, Store::Word* word) {

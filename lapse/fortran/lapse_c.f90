@@ -100,7 +100,7 @@ module lapse_c
 
   ! --- status.h, server.h ---
   interface
-    function c_last_error() bind(C, name="lapse_last_error")
+    pure function c_last_error() bind(C, name="lapse_last_error")
       import
       type(c_ptr) :: c_last_error
     end function c_last_error
@@ -109,9 +109,9 @@ module lapse_c
       integer(c_int), value :: status
       character(kind=c_char), intent(in) :: text(*)
     end function c_fail
-    function c_version(major, minor, patch) bind(C, name="lapse_version")
+    pure function c_version(major, minor, patch) bind(C, name="lapse_version")
       import
-      type(c_ptr), value :: major, minor, patch
+      type(c_ptr), intent(in), value :: major, minor, patch
       type(c_ptr) :: c_version
     end function c_version
     integer(c_int) function c_prepare_mpi() bind(C, name="lapse_prepare_mpi")
@@ -185,9 +185,9 @@ module lapse_c
       import
       type(c_ptr), value :: memory
     end subroutine c_free
-    integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
+    pure integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
       import
-      type(c_ptr), value :: text
+      type(c_ptr), intent(in), value :: text
     end function c_strlen
     integer(c_int) function c_run_workers(server, workers, work, context) bind(C, name="lapse_run_workers")
       import

@@ -59,7 +59,7 @@ contains
     integer(c_int) :: status
     if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
-    name = name_of(spec)
+    call make_name(spec, name)
     call c_push_limits_init(limits)
     limits%not_finite = spec%not_finite
     limits%max_norm = spec%max_push_norm
@@ -78,7 +78,7 @@ contains
     character(:, kind=c_char), allocatable, target :: name
     if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
-    name = name_of(spec)
+    call make_name(spec, name)
     call finish(c_estimate_memory(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), bytes), ierr)
   end subroutine lapse_estimate_memory
 
@@ -94,12 +94,12 @@ contains
     call refuse(lapse_error_configuration, trim(text), ierr)
   end function is_sized
 
-  function name_of(spec) result(name)
+  subroutine make_name(spec, name)
     type(lapse_table_spec), intent(in) :: spec
-    character(:, kind=c_char), allocatable :: name
+    character(:, kind=c_char), allocatable, intent(out) :: name
     name = c_null_char
     if (allocated(spec%name)) name = to_c(spec%name)
-  end function name_of
+  end subroutine make_name
 
   !> Converts it to the C structure. `rule` and `name` hold copies of the rule and the name.
   function c_spec(spec, rule, name) result(made)

@@ -54,15 +54,18 @@ module lapse_types
 
 contains
 
+  ! The lengths of functions' results are expressions. Where a result has a deferred length, gfortran 12 keeps it in
+  ! memory that all threads share, in every caller.
+
   !> The message of this thread's last failed call.
   function lapse_last_error() result(text)
-    character(:), allocatable :: text
+    character(c_strlen(c_last_error())) :: text
     text = from_c(c_last_error())
   end function lapse_last_error
 
   !> The version of the running library, such as "0.1.0".
   function lapse_version() result(text)
-    character(:), allocatable :: text
+    character(c_strlen(c_version(c_null_ptr, c_null_ptr, c_null_ptr))) :: text
     text = from_c(c_version(c_null_ptr, c_null_ptr, c_null_ptr))
   end function lapse_version
 
@@ -125,24 +128,23 @@ contains
 
   pure function to_c(text) result(ended)
     character(*), intent(in) :: text
-    character(:, kind=c_char), allocatable :: ended
+    character(len_trim(text) + 1, kind=c_char) :: ended
     ended = trim(text)//c_null_char
   end function to_c
 
   !> Of a null-terminated text.
   function from_c(text) result(copy)
     type(c_ptr), intent(in) :: text
-    character(:), allocatable :: copy
+    character(c_strlen(text)) :: copy
     copy = text_of(text, c_strlen(text))
   end function from_c
 
   function text_of(bytes, count) result(text)
     type(c_ptr), intent(in) :: bytes
     integer(c_size_t), intent(in) :: count
-    character(:), allocatable :: text
+    character(count) :: text
     character(kind=c_char), pointer :: characters(:)
     integer(c_size_t) :: i
-    allocate (character(count) :: text)
     call c_f_pointer(bytes, characters, [count])
     do i = 1, count
       text(i:i) = characters(i)

@@ -37,6 +37,8 @@ std::size_t read_groups(const Store::Word* words, std::span<const Key> keys, con
     if (done + 4 * kGroup <= keys.size()) {
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < kGroup; ++i) __builtin_prefetch(words + group[3 * kGroup + i].index());
+    }
+    if (done + 2 * kGroup <= keys.size()) {
 #pragma GCC unroll 8
       for (std::size_t i = kGroup; i < 2 * kGroup; ++i) {
         // For a slot word that names no slot this is an arbitrary address, which prefetching tolerates.

@@ -175,6 +175,7 @@ BAD = {
         ("lapse/ps/bad.hpp", "u" + "sleep(5);\n", "wait for a condition"),
     ],
     "threads": [
+        ("lapse/fortran/a.f90", "function f() result(t)\n  character(:), allocatable :: t\nend function f\n", "f: a result"),
         ("lapse/ps/bad.cpp", "thread_ = std::thread([this] { run(); });\n", "start_library_thread"),
         ("adapm/bad.cpp", "std::jthread cleaner{f};\n", "start_library_thread"),
         ("apps/common/bad.cpp", "threads_.emplace_back(&A::run, this);\n", "start_library_thread"),

@@ -16,6 +16,9 @@ _OUTPUT_ALLOWED = ("lapse/core/log.cpp",)
 _MAY_SLEEP = "lapse/core/process/sleep_between_polls.hpp"
 # Makes a thread: std::thread(f), std::thread{f}, std::thread name(f), emplace_back of a vector of threads.
 _THREAD = re.compile(r"\bstd::j?thread\b(?:\s+\w+)?\s*[({]\s*[^\s)}]|\bthreads?_(?:\.emplace_back)?\(\s*[\[&]|pthread_create\(")
+# A function of Fortran, up to the declaration of its result.
+_SHARED_LENGTH = re.compile(r"\bfunction (\w+)[^\n]*\bresult\((\w+)\)(?:(?!end function)[^\0])*?"
+                            r"character\(:[^)]*\), allocatable :: \2\b")
 # Names the thread and blocks signals.
 _MAY_MAKE_THREADS = "lapse/core/process/library_thread.hpp"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
@@ -58,6 +61,13 @@ def check_threads(root):
             match = _THREAD.search(line.split("//")[0])
             if match:
                 yield Problem(path, number, f"{match[0]}: make it by start_library_thread, or start_application_thread")
+    for path in files(root, (".f90",)):
+        if not path.startswith("lapse/"):
+            continue
+        text = (root / path).read_text(encoding="utf-8")
+        for match in _SHARED_LENGTH.finditer(text):
+            yield Problem(path, text.count("\n", 0, match.start()) + 1,
+                          f"{match[1]}: a result of deferred length, which gfortran keeps in memory that threads share")
 
 
 def check_output(root):

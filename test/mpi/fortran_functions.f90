@@ -94,7 +94,7 @@ contains
     real(real32), target, asynchronous :: pulled(4)
     type(lapse_operation) :: operation
     integer(int32), parameter :: indices(4) = 0
-    integer :: status
+    integer :: i, status
     call lapse_push_elements(worker, floats, keys, indices, firsts*0 + 1)
     call lapse_push_elements_begin(worker, floats, keys(1:1), indices(1:2), [1.0_real32, 1.0_real32], 0.5_real32)
     call lapse_wait_all(worker)
@@ -106,6 +106,13 @@ contains
     call expect_error(status, lapse_error_length, 'indices')
     call lapse_pull_elements(worker, floats, keys, indices + row, pulled, status)
     call expect_error(status, lapse_error_usage, 'out of range')
+    ! Messages of two lengths, in all workers at the same time.
+    do i = 1, 500
+      call lapse_pull_elements(worker, floats, keys, indices(1:3), pulled, status)
+      call expect_error(status, lapse_error_length, 'indices')
+      call lapse_pull_elements(worker, floats, keys, indices + row, pulled, status)
+      call expect_error(status, lapse_error_usage, 'out of range')
+    end do
     call lapse_barrier(worker)
     call lapse_push_elements(worker, floats, keys, indices, [-2.0_real32, -1.0_real32, -1.0_real32, -1.0_real32])
     call lapse_sync_barrier(worker)

@@ -163,12 +163,17 @@ TEST_CASE("A rank notices frames that were sent after a cut that it has not made
     const Kind kind = cut % 3 == 0 ? Kind::wave : Kind::barrier;
     const std::uint16_t before = sender.flags();
     CHECK((before & ~lapse::CutNumber::kFlags) == 0);
-    CHECK_FALSE(receiver.is_behind(before));
+    const Kind other = kind == Kind::wave ? Kind::barrier : Kind::wave;
+    CHECK_FALSE(receiver.is_behind(before, kind));
+    CHECK(receiver.is_of(before));
     sender.advance(kind);
-    CHECK(receiver.is_behind(sender.flags()));
+    CHECK(receiver.is_behind(sender.flags(), kind));
+    CHECK_FALSE(receiver.is_behind(sender.flags(), other));
+    CHECK_FALSE(receiver.is_of(sender.flags()));
     receiver.advance(kind);
-    CHECK_FALSE(receiver.is_behind(sender.flags()));
-    CHECK_FALSE(receiver.is_behind(before));
+    CHECK_FALSE(receiver.is_behind(sender.flags(), kind));
+    CHECK_FALSE(receiver.is_behind(before, kind));
+    CHECK(receiver.is_of(sender.flags()));
   }
 }
 

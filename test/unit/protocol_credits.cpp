@@ -61,9 +61,11 @@ TEST_CASE("credits: a sender waits when its bytes in flight reach the limit, and
   std::vector<std::pair<Rank, std::uint64_t>> reports;
   const auto report = [&](Rank to, std::uint64_t bytes) { reports.emplace_back(to, bytes); };
   receiver.add_received(a, 49);
+  CHECK_FALSE(receiver.has_due());
   receiver.take_due(report);
   CHECK(reports.empty());
   receiver.add_received(a, 1);
+  CHECK(receiver.has_due());
   receiver.add_received(a, 549);
   receiver.take_due(report);
   receiver.take_due(report);

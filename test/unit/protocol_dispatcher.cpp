@@ -221,3 +221,38 @@ TEST_CASE("Random bytes are refused or are frames, and nothing else happens") {
   CHECK(refused > 10'000);
   CHECK(refused < 20'000);
 }
+
+TEST_CASE("A cut forgets only what has overtaken a cut of its kind") {
+  using Kind = lapse::CutNumber::Kind;
+  Fixture fixture;
+  const auto handle_with = [&](lapse::CutNumber sender, FrameKind kind) {
+    Packet packet;
+    append_frame(packet, kind, 1, 8);
+    FrameHeader header;
+    std::memcpy(&header, packet.data(), sizeof header);
+    header.flags = sender.flags();
+    std::memcpy(packet.data(), &header, sizeof header);
+    fixture.handle(packet);
+  };
+  lapse::CutNumber sender;
+  handle_with(sender, FrameKind::push);
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::wave));
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::barrier));
+  sender.advance(Kind::wave);
+  handle_with(sender, FrameKind::wave_up);  // not counted
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::wave));
+  handle_with(sender, FrameKind::push);
+  CHECK(fixture.dispatcher.is_overtaken(Kind::wave));
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::barrier));
+  fixture.dispatcher.cut(Kind::barrier);
+  CHECK(fixture.dispatcher.is_overtaken(Kind::wave));
+  fixture.dispatcher.cut(Kind::wave);
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::wave));
+  sender.advance(Kind::barrier);
+  sender.advance(Kind::barrier);
+  handle_with(sender, FrameKind::push);
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::wave));
+  CHECK(fixture.dispatcher.is_overtaken(Kind::barrier));
+  fixture.dispatcher.start_cuts();
+  CHECK_FALSE(fixture.dispatcher.is_overtaken(Kind::barrier));
+}

@@ -69,7 +69,7 @@ void TerminationDetection::detect_within_phase(IdleLevel level) {
 }
 
 QuiescenceCounts TerminationDetection::counts_at_barrier(IdleLevel level, bool sends) const {
-  QuiescenceCounts counts = host_.counts_at_cut(level);
+  QuiescenceCounts counts = host_.counts_at_cut(level, CutNumber::Kind::barrier);
   if (sends) ++counts.sent;
   if (host_.failure().raised()) counts.busy = 1;
   return counts;
@@ -108,7 +108,7 @@ bool TerminationDetection::may_contribute() const {
 }
 
 void TerminationDetection::contribute() {
-  QuiescenceCounts counts = host_.counts_at_cut(*level_);
+  QuiescenceCounts counts = host_.counts_at_cut(*level_, CutNumber::Kind::wave);
   host_.cut(CutNumber::Kind::wave);
   // The workers of other ranks may still write to memory that this rank shares.
   if (!all_wait_) counts.busy = 1;

@@ -62,6 +62,7 @@ class Credits {
     rank.received += bytes;
     if (!was_due && is_due(rank)) due_.push_back(from);
   }
+  bool has_due() const { return !due_.empty(); }
   // Calls f(rank, bytes) for each rank that is due a report; `bytes` counts all of its bytes handled so far.
   template <class F>
   void take_due(F&& f) {

@@ -31,7 +31,8 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
     }
     if (frames_.is_counted(header.kind)) {
       ++frames_received_;
-      is_overtaken_ |= cut_.is_behind(header.flags);
+      if (!cut_.is_of(header.flags)) [[unlikely]]
+        compare_cuts(header.flags);
     }
     header.flags &= static_cast<std::uint16_t>(~CutNumber::kFlags);
     const std::size_t padded = std::min<std::size_t>(padded_bytes(bytes), packet.size());

@@ -25,19 +25,38 @@ class Dispatcher {
   // Excludes the frames of termination detection.
   std::uint64_t frames_received() const LAPSE_REQUIRES(progress_role) { return frames_received_; }
   const FrameCountsByKind& kinds() const LAPSE_REQUIRES(progress_role) { return kinds_; }
-  // Whether a counted frame was received that another rank has sent after its next cut (QuiescenceCounts).
-  bool is_overtaken() const LAPSE_REQUIRES(progress_role) { return is_overtaken_; }
-  void set_cut(CutNumber cut) LAPSE_REQUIRES(progress_role) {
-    cut_ = cut;
-    is_overtaken_ = false;
+  // Whether a counted frame was received that another rank has sent after its next cut of this kind
+  // (QuiescenceCounts).
+  bool is_overtaken(CutNumber::Kind kind) const LAPSE_REQUIRES(progress_role) { return overtaken(kind); }
+  // This rank makes the next cut of this kind.
+  void cut(CutNumber::Kind kind) LAPSE_REQUIRES(progress_role) {
+    cut_.advance(kind);
+    overtaken(kind) = false;
+  }
+  void start_cuts() LAPSE_REQUIRES(progress_role) {
+    cut_ = {};
+    wave_is_overtaken_ = barrier_is_overtaken_ = false;
   }
 
  private:
+  bool& overtaken(CutNumber::Kind kind) LAPSE_REQUIRES(progress_role) {
+    return kind == CutNumber::Kind::wave ? wave_is_overtaken_ : barrier_is_overtaken_;
+  }
+  bool overtaken(CutNumber::Kind kind) const LAPSE_REQUIRES(progress_role) {
+    return kind == CutNumber::Kind::wave ? wave_is_overtaken_ : barrier_is_overtaken_;
+  }
+  void compare_cuts(std::uint16_t flags) LAPSE_REQUIRES(progress_role) {
+    wave_is_overtaken_ |= cut_.is_behind(flags, CutNumber::Kind::wave);
+    barrier_is_overtaken_ |= cut_.is_behind(flags, CutNumber::Kind::barrier);
+  }
+
   const FrameTable& frames_;
   std::uint64_t frames_received_ LAPSE_GUARDED_BY(progress_role) = 0;
   FrameCountsByKind kinds_ LAPSE_GUARDED_BY(progress_role) = {};
   CutNumber cut_ LAPSE_GUARDED_BY(progress_role);
-  bool is_overtaken_ LAPSE_GUARDED_BY(progress_role) = false;
+  // Two, because after a failure a rank may make a cut at a barrier while waves run.
+  bool wave_is_overtaken_ LAPSE_GUARDED_BY(progress_role) = false;
+  bool barrier_is_overtaken_ LAPSE_GUARDED_BY(progress_role) = false;
 };
 
 }  // namespace lapse

@@ -66,22 +66,22 @@ void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
   }
 }
 
-QuiescenceCounts ModuleHost::counts_at_cut(IdleLevel level) const {
+QuiescenceCounts ModuleHost::counts_at_cut(IdleLevel level, CutNumber::Kind kind) const {
   QuiescenceCounts counts = frame_counts();
-  counts.busy = idle(level) && !dispatcher_.is_overtaken() ? 0 : 1;
+  counts.busy = idle(level) && !dispatcher_.is_overtaken(kind) ? 0 : 1;
   return counts;
 }
 
 void ModuleHost::cut(CutNumber::Kind kind) {
-  CutNumber next = cut_;
-  next.advance(kind);
-  set_cut(next);
+  cut_.advance(kind);
+  outbox_.set_cut(cut_);
+  dispatcher_.cut(kind);
 }
 
-void ModuleHost::set_cut(CutNumber cut) {
-  cut_ = cut;
-  outbox_.set_cut(cut);
-  dispatcher_.set_cut(cut);
+void ModuleHost::start_cuts() {
+  cut_ = {};
+  outbox_.set_cut(cut_);
+  dispatcher_.start_cuts();
 }
 
 bool ModuleHost::idle(IdleLevel level) const {

@@ -54,10 +54,10 @@ class ModuleHost : public EngineClient {
   void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role);
   // What this rank contributes if it makes a cut now: frames sent and received; busy if not idle at the
   // level.
-  QuiescenceCounts counts_at_cut(IdleLevel level) const LAPSE_REQUIRES(progress_role);
+  QuiescenceCounts counts_at_cut(IdleLevel level, CutNumber::Kind kind) const LAPSE_REQUIRES(progress_role);
   void cut(CutNumber::Kind kind) LAPSE_REQUIRES(progress_role);
   // Begins to count cuts, on every rank. Called between phases.
-  void start_cuts() LAPSE_REQUIRES(progress_role) { set_cut({}); }
+  void start_cuts() LAPSE_REQUIRES(progress_role);
   QuiescenceCounts frame_counts() const LAPSE_REQUIRES(progress_role) {
     return {.sent = outbox_.counters().frames, .received = dispatcher_.frames_received()};
   }
@@ -74,8 +74,6 @@ class ModuleHost : public EngineClient {
   const Outbox& outbox() const { return outbox_; }
 
  private:
-  void set_cut(CutNumber cut) LAPSE_REQUIRES(progress_role);
-
   const TimeSource& time_;
   FrameTable frames_;
   Outbox outbox_;

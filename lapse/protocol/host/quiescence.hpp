@@ -45,18 +45,16 @@ class CutNumber {
     const unsigned number = ((flags_ >> position) + 1U) % 4U;
     flags_ = static_cast<std::uint16_t>((flags_ & ~(3U << position)) | (number << position));
   }
-  // Whether a frame with these flags was sent after a cut that this rank has not made yet. It may also be one
-  // that was sent three cuts ago.
-  bool is_behind(std::uint16_t flags) const {
-    return (flags & kFlags) != flags_ && (is_behind(flags, Kind::wave) || is_behind(flags, Kind::barrier));
-  }
-
- private:
+  // Whether a frame with these flags was sent after a cut of this kind that this rank has not made yet. It
+  // may also be one that was sent three cuts ago.
   bool is_behind(std::uint16_t flags, Kind kind) const {
     const unsigned position = static_cast<unsigned>(kind);
     return ((unsigned{flags} >> position) - (unsigned{flags_} >> position)) % 4U == 1;
   }
+  // Whether the frame was sent after as many cuts as this rank has made: then it is not behind.
+  bool is_of(std::uint16_t flags) const { return (flags & kFlags) == flags_; }
 
+ private:
   std::uint16_t flags_ = 0;
 };
 

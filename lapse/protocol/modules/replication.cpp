@@ -242,7 +242,8 @@ void Replication::end_turn() {
 
 bool Replication::idle(IdleLevel level) const {
   if (level == IdleLevel::answered) return true;
-  if (has_pending_wants() || !keys_.refreshes.backlog().empty()) return false;
+  if (has_pending_wants() || !keys_.refreshes.backlog().empty() || keys_.messages.credits().has_due())
+    return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
     return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&

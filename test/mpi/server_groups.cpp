@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/statistics.hpp"
@@ -211,6 +212,51 @@ TEST_CASE("A group that fails gives its leases back, also those that it waits fo
   CHECK_FALSE(ends[1].failure);
   CHECK(leased.load() == 5);
   server.run_workers(1, [&](Worker& worker) { const Lease lease = worker.lease(table, keys); });
+}
+
+TEST_CASE("A worker whose group fails while it waits for a lease gives it back when it is granted") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table =
+      server.create_table<double>({.keys = static_cast<std::uint64_t>(server.ranks()), .length = 1});
+  const std::vector<Key> key{Key(static_cast<std::uint64_t>(server.rank().value()))};
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> is_wanted{false};
+  // Long enough for the other worker of this rank to get from the flag that it has set into its call.
+  const auto let_others_call = [] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  };
+  const auto wait_for = [](const std::atomic<bool>& flag) {
+    while (!flag.load()) std::this_thread::yield();
+  };
+  const std::vector<GroupPart> parts{
+      {.workers = 2,
+       .work =
+           [&](Worker& worker) {
+             if (worker.local_index() == 0) {
+               wait_for(is_held);
+               is_wanted.store(true);
+               const Lease lease = worker.lease(table, key);
+             }
+             wait_for(is_wanted);
+             let_others_call();
+             throw std::runtime_error("while another worker waits");
+           }},
+      {.workers = 1,
+       .work =
+           [&](Worker& worker) {
+             Lease lease = worker.lease(table, key);
+             is_held.store(true);
+             wait_for(is_wanted);
+             for (int time = 0; time < 3; ++time) let_others_call();
+             lease.release();
+             for (int step = 0; step < 5; ++step) worker.lease(table, key).release();
+           }},
+  };
+  const std::vector<GroupEnd> ends = server.run_groups(parts);
+  REQUIRE(ends[0].failure.has_value());
+  CHECK(ends[0].failure->text() == "while another worker waits");
+  CHECK_FALSE(ends[1].failure);
 }
 
 TEST_CASE("A sync_barrier of a group is that of its workers") {

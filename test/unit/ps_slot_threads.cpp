@@ -64,19 +64,26 @@ TEST_CASE("A slot takes jobs one after the other while another slot still has it
   SlotThreads threads;
   threads.prepare(2);
   std::atomic<bool> ends{false};
+  constexpr int kJobs = 500;
   std::atomic<int> calls{0};
+  std::atomic<int> started{0};
   const SlotThreads::Job lasting = [&](std::size_t) {
     while (!ends.load()) std::this_thread::yield();
   };
-  const SlotThreads::Job counting = [&](std::size_t) { calls.fetch_add(1); };
+  // A job ends after the next one has been given to its slot.
+  const SlotThreads::Job counting = [&](std::size_t) {
+    const int call = calls.fetch_add(1) + 1;
+    while (call < kJobs && started.load() <= call) std::this_thread::yield();
+  };
   threads.start(0, lasting);
-  for (int run = 1; run <= 500; ++run) {
+  for (int run = 1; run <= kJobs; ++run) {
     threads.start(1, counting);
+    started.store(run);
     while (calls.load() < run) std::this_thread::yield();
   }
   ends = true;
   threads.wait();
-  CHECK(calls == 500);
+  CHECK(calls == kJobs);
 }
 
 TEST_CASE("Threads that never had a job end") {

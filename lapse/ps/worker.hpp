@@ -220,8 +220,8 @@ class LAPSE_EXPORT Worker {
   void barrier();
   // Collective, like barrier. Afterwards every replica shows every update that a worker made before it; in a
   // group: replicas in the group's domains, and updates of the group. Without groups, also nothing is in
-  // flight on any rank; costs no more than a barrier if nothing was, every rank has workers and no value
-  // replicas.
+  // flight on any rank; costs no more than a barrier if nothing was, no replica has changed and every rank
+  // has workers.
   void sync_barrier();
   // Collective, like barrier. Reduces element by element. Every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);

@@ -3,6 +3,7 @@ lapse_example_in(docs/data-files.md data_files_example/data_files_example.hpp)
 
 lapse_test(test_io
   SOURCES
+    io_bag_of_words.cpp
     io_damaged_files.cpp
     io_documentation.cpp
     io_file_parts.cpp

@@ -39,9 +39,9 @@
 // Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the home and owner of the keys is the
 // other rank. Each call is waited for, except with "async". The other rank waits in a barrier, where it
 // helps; with "computing", its worker computes instead, and its server progress thread handles the requests.
-// SIZE: 1 KB, 4 KB, 40 KB, 400 KB, also with "batch 10"; 40 MB of keys, 40 MB or 5,000 accesses in a run; the
-// time of a value. Moved: home, owner and requester are three ranks; location caches store the owner after
-// the first access. In both groups, ranks share no memory. Neighbour: the ranks share memory (option
+// SIZE: 1 KB, 4 KB, 40 KB, 400 KB, 4 MB, also with "batch 10"; 40 MB of keys, 40 MB or 5,000 accesses in a
+// run; the time of a value. Moved: home, owner and requester are three ranks; location caches store the owner
+// after the first access. In both groups, ranks share no memory. Neighbour: the ranks share memory (option
 // domain=host); the other rank serves the keys, and waits in a barrier.
 //
 // All ranks: every rank requests keys drawn from all keys, 4,000 per call, and waits for each call; the rate

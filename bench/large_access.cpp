@@ -25,7 +25,8 @@ struct LargeValue {
   const char* name;
   std::size_t length;  // floats
 };
-constexpr LargeValue kLargeValues[] = {{"1 KB", 256}, {"4 KB", 1024}, {"40 KB", 10'240}, {"400 KB", 102'400}};
+constexpr LargeValue kLargeValues[] = {
+    {"1 KB", 256}, {"4 KB", 1024}, {"40 KB", 10'240}, {"400 KB", 102'400}, {"4 MB", 1'024'000}};
 constexpr std::size_t kLargeBatches[] = {1, 10};
 
 class LargeAccess {

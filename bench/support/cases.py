@@ -28,7 +28,7 @@ def one_sided():
 def large_values():
     """Values of a few kilobytes by message, on one host and between two."""
     return [f"{where} {operation} {size}{batch}" for where in ("remote", "tcp") for operation in ("pull", "push")
-            for size in ("1 KB", "4 KB", "40 KB", "400 KB") for batch in ("", " batch 10")]
+            for size in ("1 KB", "4 KB", "40 KB", "400 KB", "4 MB") for batch in ("", " batch 10")]
 
 
 def intents():

@@ -198,7 +198,7 @@ TEST_CASE("host ring: what no sender writes is refused") {
   const auto write_header = [](LocalRing& ring, host_ring::Header header) {
     std::memcpy(ring.bytes(), &header, sizeof header);
   };
-  refused([&](LocalRing& ring) { write_header(ring, {100, Kind{3}}); });
+  refused([&](LocalRing& ring) { write_header(ring, {100, Kind{4}}); });
   refused([&](LocalRing& ring) { write_header(ring, {~std::uint64_t{0}, Kind::packet}); });
   refused([&](LocalRing& ring) { write_header(ring, {241, Kind::packet}); });
   refused([&](LocalRing& ring) { write_header(ring, {113, Kind::packet}); });  // Beyond what was published.

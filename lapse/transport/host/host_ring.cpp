@@ -74,7 +74,8 @@ HostRingMessage HostRingReader::message() {
     if (begin >= published) refuse(header, published);
     std::memcpy(&header, ring_.bytes, sizeof header);
   }
-  const bool known = header.kind == Kind::packet || header.kind == Kind::announcement;
+  const bool known =
+      header.kind == Kind::packet || header.kind == Kind::announcement || header.kind == Kind::piece;
   if (!known || published - position_ > ring_.capacity || published % host_ring::kAlignment != 0 ||
       header.bytes > host_ring::largest_message(ring_.capacity) ||
       host_ring::occupied(header.bytes) > published - begin ||

@@ -17,7 +17,8 @@ static_assert(Position::is_always_lock_free && sizeof(Position) == sizeof(std::u
 enum class Kind : std::uint64_t {
   gap = 0,           // nothing up to the end of the ring: the next message begins at its start
   packet = 1,        // a packet follows
-  announcement = 2,  // the size, u64, of a packet that arrives by MPI messages
+  announcement = 2,  // the size, u64, of a larger packet, which follows in pieces
+  piece = 3,         // the next bytes of the announced packet
 };
 
 // A message, header included, is contiguous and begins at a multiple of kAlignment:
@@ -79,6 +80,8 @@ class HostRingWriter {
   // Copies the message into the ring and publishes it; false if there is no space now.
   // `message` has at most largest_message(capacity) bytes.
   bool write(host_ring::Kind kind, std::span<const std::byte> message);
+  // How many bytes of the ring were ever used.
+  std::uint64_t written() const { return written_; }
   // Called instead of sending the first message: none will follow.
   void leave_unused() const { ring_.published->store(host_ring::kUnused, std::memory_order_release); }
 

@@ -1,9 +1,23 @@
 #include "lapse/transport/host/host_rings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "lapse/core/error.hpp"
+
 namespace lapse {
+
+using host_ring::Kind;
+
+namespace {
+
+// Of a large packet. Small enough that both sides copy at the same time and a piece stays in the cache that
+// they share.
+constexpr std::size_t kPieceBytes = std::size_t{32} << 10;
+
+}  // namespace
 
 HostRings::HostRings(std::byte* memory, const HostRingsLayout& layout, std::span<const std::int32_t> hosts,
                      Rank self, HostDoorbells* bells, BufferPool& pool, Populate populate)
@@ -27,8 +41,9 @@ HostRings::HostRings(std::byte* memory, const HostRingsLayout& layout, std::span
                              .writer = HostRingWriter(to),
                              .ring = reinterpret_cast<std::byte*>(to.consumed),
                              .waiting = {}};
-      senders_.push_back(
-          {Rank(static_cast<std::int32_t>(rank)), HostRingReader(layout.ring(memory, number, own_number))});
+      senders_.push_back({Rank(static_cast<std::int32_t>(rank)),
+                          HostRingReader(layout.ring(memory, number, own_number)),
+                          {}});
     }
     ++number;
   }
@@ -56,42 +71,87 @@ PacketBuffer HostRings::begin(Rank to, std::size_t least, std::size_t most) {
   return PacketBuffer::in_place(room.data(), std::min(room.size(), largest_message_));
 }
 
-void HostRings::send(Rank to, host_ring::Kind kind, PacketBuffer message) {
+void HostRings::send(Rank to, PacketBuffer packet) {
   Destination& destination = destinations_[to.index()];
-  if (message.in_place() && destination.writer.reserved(message.data())) [[likely]] {
-    destination.writer.publish(kind, message.size());
+  if (packet.in_place() && destination.writer.reserved(packet.data())) [[likely]] {
+    destination.writer.publish(Kind::packet, packet.size());
     if (bells_ != nullptr) bells_->ring(to);
     return;
   }
-  if (!destination.waiting.empty()) [[unlikely]] {
-    destination.waiting.push({kind, std::move(message)});
-    write_waiting();
-    return;
-  }
-  if (!destination.writer.write(kind, message.bytes())) {
-    destination.waiting.push({kind, std::move(message)});
+  if (destination.waiting.empty()) [[likely]] {
+    if (packet.size() <= largest_message_ && destination.writer.write(Kind::packet, packet.bytes())) {
+      pool_.release(std::move(packet));
+      if (bells_ != nullptr) bells_->ring(to);
+      return;
+    }
     waiting_destinations_.push_back(to);
-    return;
   }
-  pool_.release(std::move(message));
-  if (bells_ != nullptr) bells_->ring(to);
+  destination.waiting.push({.packet = std::move(packet)});
+  write_waiting();
+}
+
+bool HostRings::write(Destination& destination, Waiting& waiting) const {
+  const std::span<const std::byte> packet = waiting.packet.bytes();
+  if (packet.size() <= largest_message_) return destination.writer.write(Kind::packet, packet);
+  if (!waiting.announced) {
+    const std::uint64_t bytes = packet.size();
+    waiting.announced = destination.writer.write(Kind::announcement, std::as_bytes(std::span(&bytes, 1)));
+    if (!waiting.announced) return false;
+  }
+  while (waiting.written < packet.size()) {
+    const std::size_t bytes = std::min({kPieceBytes, largest_message_, packet.size() - waiting.written});
+    if (!destination.writer.write(Kind::piece, packet.subspan(waiting.written, bytes))) return false;
+    waiting.written += bytes;
+  }
+  return true;
 }
 
 bool HostRings::write_waiting(Rank to) {
   Destination& destination = destinations_[to.index()];
-  bool written = false;
-  while (!destination.waiting.empty()) {
-    Waiting& first = destination.waiting.front();
-    if (!destination.writer.write(first.kind, first.message.bytes())) break;
-    pool_.release(destination.waiting.pop().message);
-    written = true;
-  }
-  if (written && bells_ != nullptr) bells_->ring(to);
+  const std::uint64_t before = destination.writer.written();
+  while (!destination.waiting.empty() && write(destination, destination.waiting.front()))
+    pool_.release(destination.waiting.pop().packet);
+  if (destination.writer.written() != before && bells_ != nullptr) bells_->ring(to);
   return destination.waiting.empty();
 }
 
 void HostRings::write_waiting() {
   std::erase_if(waiting_destinations_, [this](Rank to) { return write_waiting(to); });
+}
+
+bool HostRings::take_from(Sender& sender, std::span<const std::byte>& packet) {
+  AnnouncedPacket& announced = sender.announced;
+  while (sender.reader.has_message()) {
+    if (sender.reader.found_unused()) {
+      has_unused_ = true;
+      return false;
+    }
+    if (announced.lacks_memory() && !announced.allocate(sender.rank)) [[unlikely]] {
+      return false;
+    }
+    const HostRingMessage message = sender.reader.message();
+    if (message.kind == Kind::packet) [[likely]] {
+      if (announced.in_progress()) {
+        throw ProtocolError(
+            fmt::format("a packet from rank {} within an announced one", sender.rank.value()));
+      }
+      packet = message.bytes;
+      return true;
+    }
+    // What the message says is copied; its space is freed even if that throws.
+    struct Release {
+      HostRingReader& reader;
+      ~Release() { reader.release(); }
+    } const release{sender.reader};
+    if (message.kind == Kind::piece) {
+      announced.append(message.bytes, sender.rank);
+      if (!announced.complete()) continue;
+      packet = announced.bytes();
+      return true;
+    }
+    announced.announce(message.bytes, largest_message_, pool_.acquire(), sender.rank);
+  }
+  return false;
 }
 
 bool HostRings::take(Message& message) {
@@ -102,31 +162,40 @@ bool HostRings::take(Message& message) {
     if (!sender.reader.has_message()) [[likely]] {
       continue;
     }
-    if (sender.reader.found_unused()) {
-      has_unused_ = true;
-      continue;
-    }
-    message = {sender.rank, sender.reader.message()};
+    if (!take_from(sender, message.packet)) continue;
+    message.from = sender.rank;
     taken_ = index;
     return true;
   }
   return false;
 }
 
+void HostRings::release() {
+  Sender& sender = senders_[taken_];
+  if (sender.announced.complete()) [[unlikely]] {
+    pool_.release(sender.announced.take());
+    return;
+  }
+  sender.reader.release();
+}
+
+bool HostRings::all_received() const {
+  return std::ranges::none_of(senders_, [](const Sender& sender) { return sender.announced.in_progress(); });
+}
+
 std::size_t HostRings::discard_received() {
-  std::size_t messages = 0;
-  for (Message message; take(message); release()) ++messages;
-  return messages;
+  std::size_t packets = 0;
+  for (Message message; take(message); release()) ++packets;
+  for (const Sender& sender : senders_) packets += sender.announced.in_progress() ? 1 : 0;
+  return packets;
 }
 
 std::size_t HostRings::abandon() {
   std::size_t packets = 0;
   for (const Rank to : waiting_destinations_) {
     Fifo<Waiting>& waiting = destinations_[to.index()].waiting;
-    for (; !waiting.empty(); waiting.pop()) {
-      // An announced packet is counted with its fragments.
-      if (waiting.front().kind == host_ring::Kind::packet) ++packets;
-    }
+    // The receiver counts those that were announced.
+    for (; !waiting.empty(); waiting.pop()) packets += waiting.front().announced ? 0 : 1;
   }
   waiting_destinations_.clear();
   return packets;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/transport/host/announced_packet.hpp"
 #include "lapse/transport/host/host_doorbells.hpp"
 #include "lapse/transport/host/host_ring.hpp"
 #include "lapse/transport/host/host_rings_layout.hpp"
@@ -24,6 +25,8 @@ namespace lapse {
 // 2. send never waits and never refuses: a message that finds no space waits in its destination's queue.
 // 3. Senders are taken in turn: none starves.
 // 4. A ring takes memory when the first message is sent. If there is none, its sender does not use the ring.
+// 5. A packet that is larger than a message follows its announcement in pieces, which the receiver puts
+//    together while the sender writes further ones; they are between the sender's packets before and after.
 //
 // Thread safety: one thread at a time.
 class HostRings {
@@ -33,7 +36,7 @@ class HostRings {
 
   struct Message {
     Rank from;
-    HostRingMessage content;
+    std::span<const std::byte> packet;  // begins at a 16-byte boundary
   };
 
   // `memory`: layout.bytes() zeroed bytes, of which the first layout.position_bytes() are populated. hosts[r]
@@ -46,33 +49,36 @@ class HostRings {
     const State state = destinations_[to.index()].state;
     return state == State::open || (state == State::new_ring && open(to));
   }
-  // Begins an empty message in the ring, with space for `least` bytes and up to `most` if possible. The
-  // buffer has no memory if there is no space. Requires reaches(to). It must be sent before any other to the
-  // same rank.
+  // Begins an empty packet in the ring, with space for `least` bytes and up to `most` if possible. The buffer
+  // has no memory if there is no space. Requires reaches(to). It must be sent before any other to the same
+  // rank.
   PacketBuffer begin(Rank to, std::size_t least, std::size_t most);
-  // Requires reaches(to) and at most largest_message() bytes. The buffer goes to the pool.
-  void send(Rank to, host_ring::Kind kind, PacketBuffer message);
+  // Requires reaches(to). The buffer goes to the pool.
+  void send(Rank to, PacketBuffer packet);
   std::size_t largest_message() const { return largest_message_; }
 
-  // Writes waiting messages as far as there is space.
+  // Writes waiting packets as far as there is space.
   void advance() {
     if (!waiting_destinations_.empty()) [[unlikely]] {
       write_waiting();
     }
   }
-  // True if no message waits for space.
-  bool idle() const { return waiting_destinations_.empty(); }
+  // True if no packet waits for space.
+  bool all_written() const { return waiting_destinations_.empty(); }
+  // True if no announced packet is incomplete.
+  bool all_received() const;
 
-  // Sets `message` to the next message of any sender, if any; it stays in place until release(). Throws
-  // ProtocolError.
+  // Sets `message` to the next packet of any sender, if any; it stays in place until release(). Throws
+  // ProtocolError; OutOfMemory once for a packet that is announced but has no memory: it is received when
+  // memory is available, and its sender waits meanwhile; Error if that is too late.
   bool take(Message& message);
-  void release() { senders_[taken_].reader.release(); }
+  void release();
   // Whether a rank of this host does not use its ring to this rank.
   bool has_unused() const { return has_unused_; }
 
-  // At the end, when no rank sends any more: returns the number of messages not taken.
+  // At the end, when no rank sends any more: returns the number of packets not taken.
   std::size_t discard_received();
-  // Drops waiting messages; returns the number of packets.
+  // Drops waiting packets; returns their number.
   std::size_t abandon();
 
  private:
@@ -83,8 +89,9 @@ class HostRings {
     unused,  // there was no memory
   };
   struct Waiting {
-    host_ring::Kind kind = host_ring::Kind::gap;
-    PacketBuffer message;
+    PacketBuffer packet;
+    bool announced = false;  // if larger than a message
+    std::size_t written = 0;
   };
   struct Destination {
     State state = State::none;
@@ -95,12 +102,17 @@ class HostRings {
   struct Sender {
     Rank rank;
     HostRingReader reader;
+    AnnouncedPacket announced;
   };
 
   bool open(Rank to);
-  // Returns whether no message waits any more.
+  // Returns whether all of it is written.
+  bool write(Destination& destination, Waiting& waiting) const;
+  // Returns whether no packet waits any more.
   bool write_waiting(Rank to);
   void write_waiting();
+  // Takes what the sender has written up to the end of a packet. Returns whether there is a whole one.
+  bool take_from(Sender& sender, std::span<const std::byte>& packet);
 
   const std::size_t ring_bytes_;
   const std::size_t largest_message_;
@@ -111,7 +123,7 @@ class HostRings {
   std::vector<Destination> destinations_;  // by rank
   std::vector<Sender> senders_;            // the other ranks of the host
   std::vector<Rank> waiting_destinations_;
-  std::size_t taken_ = 0;  // the sender of the message taken last
+  std::size_t taken_ = 0;  // the sender of the packet taken last
   bool has_unused_ = false;
 };
 

@@ -29,9 +29,6 @@ class MpiSender {
 
   // Never waits. Returns the buffer to the pool when MPI no longer needs it.
   void send(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
-  // Sends the fragments of a packet that the caller announces to this rank in another stream.
-  void send_fragments(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
-
   // Checks which sends are complete and begins the next fragments.
   void advance() LAPSE_REQUIRES(mpi_role);
 
@@ -61,6 +58,8 @@ class MpiSender {
   };
 
   void send_eager(Rank to, PacketBuffer message, mpi_wire::Kind kind) LAPSE_REQUIRES(mpi_role);
+  // Sends the fragments of an announced packet.
+  void send_fragments(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
   void begin_fragments(Destination& destination) LAPSE_REQUIRES(mpi_role);
   void fragment_done(std::uint32_t index);
 

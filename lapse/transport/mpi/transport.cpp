@@ -127,7 +127,7 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
     if (rings_->send(to, packet)) return;
   }
   if (host_rings_ != nullptr && host_rings_->reaches(to)) {
-    send_to_host(to, std::move(packet));
+    host_rings_->send(to, std::move(packet));
     return;
   }
   {
@@ -135,21 +135,6 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
     sender_->send(to, std::move(packet));
   }
   if (bells_ != nullptr) bells_->ring(to);
-}
-
-void MpiTransport::send_to_host(Rank to, PacketBuffer packet) {
-  if (packet.size() <= host_rings_->largest_message()) [[likely]] {
-    host_rings_->send(to, host_ring::Kind::packet, std::move(packet));
-    return;
-  }
-  PacketBuffer announcement = pool_.acquire();
-  const std::uint64_t size = packet.size();
-  std::memcpy(announcement.extend(sizeof size), &size, sizeof size);
-  {
-    const MpiGuard guard(lock_);
-    sender_->send_fragments(to, std::move(packet));
-  }
-  host_rings_->send(to, host_ring::Kind::announcement, std::move(announcement));
 }
 
 bool MpiTransport::uses_mpi() const {
@@ -207,17 +192,14 @@ std::size_t MpiTransport::deliver_from_host(const Handler& handler, std::size_t 
   host_rings_->advance();
   std::size_t delivered = 0;
   HostRings::Message message;
-  for (std::size_t taken = 0; taken < limit && delivered < limit && host_rings_->take(message); ++taken) {
+  while (delivered < limit && host_rings_->take(message)) {
     // Its space is freed even if the handler throws.
     struct Release {
       HostRings& rings;
       ~Release() { rings.release(); }
     } const release{*host_rings_};
-    if (message.content.kind == host_ring::Kind::packet) [[likely]] {
-      delivered += accept_packet(message.from, message.content.bytes, handler);
-    } else {
-      accept_announcement(message.from, message.content.bytes, host_rings_->largest_message());
-    }
+    ++delivered;
+    handler(message.from, message.packet);
   }
   return delivered;
 }
@@ -258,8 +240,8 @@ std::size_t MpiTransport::accept_packet(Rank from, std::span<const std::byte> pa
   return 1;
 }
 
-void MpiTransport::accept_announcement(Rank from, std::span<const std::byte> announcement,
-                                       std::size_t largest) {
+void MpiTransport::accept_announcement(Rank from, std::span<const std::byte> announcement) {
+  const std::size_t largest = eager_packet_bytes(from);
   std::uint64_t bytes = 0;
   const bool has_size = announcement.size() == sizeof bytes;
   if (has_size) std::memcpy(&bytes, announcement.data(), sizeof bytes);
@@ -284,7 +266,7 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
     case mpi_wire::Kind::ring_note:
       return accept_note(message.from, packet, handler);
     case mpi_wire::Kind::announcement:
-      accept_announcement(message.from, packet, eager_packet_bytes(message.from));
+      accept_announcement(message.from, packet);
       return 0;
   }
   fail(fmt::format("has the unknown kind {}", static_cast<int>(message.bytes.back())));

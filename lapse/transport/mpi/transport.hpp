@@ -71,11 +71,13 @@ class MpiTransport final : public Transport {
   std::size_t buffer_bytes() const override;
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {
-    return own_packets_.empty() && (host_rings_ == nullptr || host_rings_->idle()) && sender_->empty() &&
-           payloads_->empty() && (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
+    return own_packets_.empty() &&
+           (host_rings_ == nullptr || (host_rings_->all_written() && host_rings_->all_received())) &&
+           sender_->empty() && payloads_->empty() && (!rings_->in_use() || rings_->idle()) &&
+           (!reads_ || reads_->idle());
   }
   bool waits_for_room() const override LAPSE_REQUIRES(progress_role) {
-    return host_rings_ != nullptr && !host_rings_->idle();
+    return host_rings_ != nullptr && !host_rings_->all_written();
   }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                  GatherWatch* watch = nullptr) override;
@@ -119,15 +121,12 @@ class MpiTransport final : public Transport {
   // Whether an MPI message may arrive or is in flight.
   bool uses_mpi() const LAPSE_REQUIRES(progress_role);
 
-  void send_to_host(Rank to, PacketBuffer packet) LAPSE_REQUIRES(progress_role);
   // These return the number of packets delivered: 0 for an announcement or a packet that must wait.
   std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
   std::size_t accept_packet(Rank from, std::span<const std::byte> packet, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
-  // `largest`: packets of up to this many bytes are not announced.
-  void accept_announcement(Rank from, std::span<const std::byte> announcement, std::size_t largest)
-      LAPSE_REQUIRES(progress_role);
+  void accept_announcement(Rank from, std::span<const std::byte> announcement) LAPSE_REQUIRES(progress_role);
   // Accepts a Kind::ring_note.
   std::size_t accept_note(Rank from, std::span<const std::byte> note, const Handler& handler)
       LAPSE_REQUIRES(progress_role);

@@ -39,7 +39,8 @@ void MpiTransport::wait_for_sends() {
       const MpiGuard guard(lock_);
       sender_->advance();
       rings_->advance();
-      if ((host_rings_ == nullptr || host_rings_->idle()) && sender_->empty() && rings_->idle()) return;
+      if ((host_rings_ == nullptr || host_rings_->all_written()) && sender_->empty() && rings_->idle())
+        return;
     }
     if (std::chrono::steady_clock::now() > deadline) return;
     std::this_thread::yield();

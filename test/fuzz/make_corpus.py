@@ -158,6 +158,12 @@ def ratings():
     yield "xz", b"\5" + lzma.compress(b"1 2 3\n4 5 6\n")
 
 
+def bags_of_words():
+    yield "blanks", b"\2" + b"3\n5\n4\n1 2 1\n1 5 3\n2 1 2\n3 4 1\n"
+    yield "tabs", b"\1" + b"2\r\n3\r\n\r\n3\r\n1\t3\t1\r\n2\t1\t4294967295\r\n2\t1\t1"
+    yield "xz", b"\3" + lzma.compress(b"1\n1\n1\n1 1 1\n")
+
+
 def triples():
     yield "tabs", b"\2a\tr\tb c\nb c\tr\ta\n"
     yield "blanks", b"\1a r b\n\n  b  r  a \r\n"
@@ -220,7 +226,7 @@ def words_options():
     yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
 
 
-CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
+CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, bags_of_words, triples, vocabularies, npy, word_vectors, options,
            graph_options, factorization_options, words_options)
 
 

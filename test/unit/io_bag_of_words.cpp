@@ -50,7 +50,8 @@ const std::string kThreeDocuments = "3\n5\n4\n1 2 1\n1 5 3\n2 1 2\n3 4 1\n";
 
 TEST_CASE("a bag of words is read, with documents and words from 0") {
   const BagOfWords bag = parse_bag(kThreeDocuments);
-  CHECK(bag.all_documents() == 3);
+  CHECK(std::vector<std::uint64_t>(bag.lengths().begin(), bag.lengths().end()) ==
+        std::vector<std::uint64_t>{4, 2, 1});
   CHECK(bag.words() == 5);
   CHECK(bag.tokens() == 7);
   REQUIRE(bag.documents() == 3);
@@ -60,11 +61,11 @@ TEST_CASE("a bag of words is read, with documents and words from 0") {
   CHECK(bag.number(2) == 2);
 }
 
-TEST_CASE("lines of documents may be in any order, with tabs, blank lines and a word twice") {
-  const BagOfWords bag = parse_bag("2\r\n3\r\n\r\n5\r\n2\t3\t1\r\n1 1 1\r\n\n2 1 4\r\n1  2   2\r\n 2 1 1");
+TEST_CASE("lines of documents may have tabs, words in any order or twice, and blank lines between them") {
+  const BagOfWords bag = parse_bag("2\r\n3\r\n\r\n5\r\n1\t3\t1\r\n1 1 1\r\n\n2 1 4\r\n2  2   2\r\n 2 1 1");
   REQUIRE(bag.documents() == 2);
-  CHECK(words_of_bag(bag, 0) == std::vector<WordCount>{{0, 1}, {1, 2}});
-  CHECK(words_of_bag(bag, 1) == std::vector<WordCount>{{2, 1}, {0, 4}, {0, 1}});
+  CHECK(words_of_bag(bag, 0) == std::vector<WordCount>{{2, 1}, {0, 1}});
+  CHECK(words_of_bag(bag, 1) == std::vector<WordCount>{{0, 4}, {1, 2}, {0, 1}});
 }
 
 TEST_CASE("the parts of a bag of words have each document once") {
@@ -77,6 +78,8 @@ TEST_CASE("the parts of a bag of words have each document once") {
     std::uint64_t tokens = 0;
     for (std::uint64_t part = 0; part < parts; ++part) {
       const BagOfWords bag = parse_bag(content, {part, parts});
+      REQUIRE(bag.lengths().size() == documents);
+      REQUIRE(bag.lengths()[4] == 5);
       for (std::size_t i = 0; i < bag.documents(); ++i) {
         seen.push_back(bag.number(i));
         REQUIRE(bag.number(i) % parts == part);
@@ -118,4 +121,8 @@ TEST_CASE("damaged bags of words are refused") {
                     "1 lines `document word count`, and the third line announces 2");
   check_bag_refused("1\n5\n1\n1 5 1\n1 4 1\n", 5, 1, "a line more than the 1");
   check_bag_refused("2\n5\n1\n1 5 1\n", 0, 0, "document 2 has no words");
+  check_bag_refused("3\n5\n2\n1 5 1\n3 5 1\n", 5, 1, "document 3, expected 1 or 2");
+  check_bag_refused("3\n5\n2\n2 5 1\n3 5 1\n", 4, 1, "document 2, expected 1 or 1");
+  check_bag_refused("2\n5\n3\n1 5 1\n2 5 1\n1 4 1\n", 6, 1, "document 1, expected 2 or 3");
+  check_bag_refused("4294967295\n5\n9\n4294967295 5 1\n", 4, 1, "document 4294967295, expected 1");
 }

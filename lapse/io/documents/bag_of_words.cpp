@@ -7,7 +7,6 @@
 #include <charconv>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <string_view>
 #include <system_error>
 
@@ -36,11 +35,12 @@ class BagOfWordsParser {
       const std::uint64_t documents = read_number("number of documents", kMaxNumber);
       const std::uint64_t words = read_number("number of different words", kMaxNumber);
       const std::uint64_t lines = read_number("number of lines", std::numeric_limits<std::uint64_t>::max());
-      read_entries(documents, words, lines);
-      return in_order(documents, words);
+      BagOfWords bag(words);
+      read_entries(bag, documents, lines);
+      return bag;
     } catch (const std::bad_alloc&) {
-      throw OutOfMemory(fmt::format("{}:{}: out of memory for more than {} lines of documents",
-                                    reader_.path(), reader_.line_number(), entries_.size()));
+      throw OutOfMemory(
+          fmt::format("{}:{}: out of memory for more documents", reader_.path(), reader_.line_number()));
     }
   }
 
@@ -83,62 +83,60 @@ class BagOfWordsParser {
     return parse(split<1>()[0], what, 1, most);
   }
 
-  void read_entries(std::uint64_t documents, std::uint64_t words, std::uint64_t lines) {
+  void read_entries(BagOfWords& bag, std::uint64_t documents, std::uint64_t lines) {
+    std::vector<WordCount> of_document;
+    std::uint64_t number = 0;  // of the document, from 1; 0 before the first
+    const auto end_document = [&] {
+      if (number != 0) bag.add(of_document, part_.has(number - 1));
+      of_document.clear();
+    };
     std::uint64_t read = 0;
     for (; next_line(); ++read) {
       const auto fields = split<3>();
       if (read == lines)
         reader_.fail(fmt::format("a line more than the {} that the third line announces", lines), line_);
-      const std::uint64_t document = parse(fields[0], "document", 1, documents) - 1;
-      const std::uint64_t word = parse(fields[1], "word", 1, words) - 1;
+      const std::uint64_t document = parse(fields[0], "document", 1, documents);
+      const std::uint64_t word = parse(fields[1], "word", 1, bag.words()) - 1;
       const std::uint64_t count = parse(fields[2], "count", 1, kMaxNumber);
-      if (!part_.has(document)) continue;
-      documents_.push_back(static_cast<std::uint32_t>(document));
-      entries_.push_back({static_cast<Vocabulary::Id>(word), static_cast<std::uint32_t>(count)});
+      if (document != number) {
+        if (document != number + 1) {
+          reader_.fail(
+              fmt::format("document {}, expected {} or {}: documents are in ascending order, and each "
+                          "has words",
+                          document, std::max<std::uint64_t>(number, 1), number + 1),
+              fields[0]);
+        }
+        end_document();
+        number = document;
+      }
+      of_document.push_back({static_cast<Vocabulary::Id>(word), static_cast<std::uint32_t>(count)});
     }
-    if (read != lines)
-      throw FileError(
-          reader_.path(),
-          fmt::format("has {} lines `document word count`, and the third line announces {}: is it "
-                      "cut off?",
-                      read, lines));
-  }
-
-  BagOfWords in_order(std::uint64_t documents, std::uint64_t words) {
-    std::vector<std::size_t> order(entries_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (!std::ranges::is_sorted(documents_))
-      std::ranges::stable_sort(order, {}, [this](std::size_t entry) { return documents_[entry]; });
-    BagOfWords bag(documents, words);
-    std::vector<WordCount> of_document;
-    std::size_t at = 0;
-    for (std::uint64_t document = 0; document < documents; ++document) {
-      if (!part_.has(document)) continue;
-      of_document.clear();
-      for (; at < order.size() && documents_[order[at]] == document; ++at)
-        of_document.push_back(entries_[order[at]]);
-      if (of_document.empty())
-        throw FileError(reader_.path(), fmt::format("document {} has no words", document + 1));
-      bag.add(document, of_document);
+    end_document();
+    if (read != lines) {
+      throw FileError(reader_.path(), fmt::format("has {} lines `document word count`, and the third line "
+                                                  "announces {}: is it cut off?",
+                                                  read, lines));
     }
-    return bag;
+    if (number != documents)
+      throw FileError(reader_.path(), fmt::format("document {} has no words", number + 1));
   }
 
   LineReader reader_;
   DocumentPart part_;
   std::string_view line_;
-  // By line of the part's documents:
-  std::vector<std::uint32_t> documents_;
-  std::vector<WordCount> entries_;
 };
 
 }  // namespace
 
-void BagOfWords::add(std::uint64_t number, std::span<const WordCount> words) {
-  numbers_.push_back(number);
+void BagOfWords::add(std::span<const WordCount> words, bool keeps) {
+  std::uint64_t length = 0;
+  for (const WordCount& word : words) length += word.count;
+  lengths_.push_back(length);
+  if (!keeps) return;
+  tokens_ += length;
+  numbers_.push_back(lengths_.size() - 1);
   entries_.insert(entries_.end(), words.begin(), words.end());
   ends_.push_back(entries_.size());
-  for (const WordCount& word : words) tokens_ += word.count;
 }
 
 BagOfWords read_bag_of_words(const Input& input, DocumentPart part) {

@@ -23,13 +23,13 @@ struct WordCount {
 // Documents of a collection, and their words.
 class LAPSE_EXPORT BagOfWords {
  public:
-  // A collection of this many documents and different words, of which this object has none yet.
-  BagOfWords(std::uint64_t all_documents, std::uint64_t words)
-      : all_documents_(all_documents), words_(words) {}
+  // `words`: number of different words of the collection.
+  explicit BagOfWords(std::uint64_t words) : words_(words) {}
 
-  // Adds a document, which has this number in the collection, from 0.
-  void add(std::uint64_t number, std::span<const WordCount> words);
+  // Adds the next document of the collection: its words if this object `keeps` them, else only their number.
+  void add(std::span<const WordCount> words, bool keeps = true);
 
+  // Those that this object has, and their numbers in the collection, from 0.
   std::size_t documents() const { return numbers_.size(); }
   std::uint64_t number(std::size_t document) const { return numbers_[document]; }
   // In the order of the file.
@@ -37,15 +37,16 @@ class LAPSE_EXPORT BagOfWords {
     const std::size_t begin = document == 0 ? 0 : ends_[document - 1];
     return std::span(entries_).subspan(begin, ends_[document] - begin);
   }
-  // Occurrences of words in these documents.
+  // In these documents.
   std::uint64_t tokens() const { return tokens_; }
 
-  // Of the whole collection.
-  std::uint64_t all_documents() const { return all_documents_; }
+  // Of the whole collection: the tokens of each document, and the number of different words. A token is one
+  // occurrence of a word.
+  std::span<const std::uint64_t> lengths() const { return lengths_; }
   std::uint64_t words() const { return words_; }
 
  private:
-  std::uint64_t all_documents_;
+  std::vector<std::uint64_t> lengths_;
   std::uint64_t words_;
   std::uint64_t tokens_ = 0;
   std::vector<std::uint64_t> numbers_;
@@ -67,15 +68,15 @@ struct DocumentPart {
 
 // Reads a bag of words, plain or compressed, or standard input (the path "-"). Three lines with the numbers
 // of documents, of different words, and of the lines that follow; then lines `document word count`, separated
-// by blanks or tabs, with documents and words counted from 1, in any order. A word that a document has in two
-// lines occurs as often as both say. Blank lines are ignored. Every part reads the whole file, keeps its
-// documents and returns them by number.
+// by blanks or tabs, with documents and words counted from 1, documents in ascending order. A word that a
+// document has in two lines occurs as often as both say. Blank lines are ignored. Every part reads the whole
+// file and keeps its documents.
 //
 // Throws FileError with line and column for: fewer or more fields, a field that is no integer, no documents
-// or words, a document or word above the number at the beginning, a count of 0 or above 2^32 - 1, another
-// number of lines than announced, and whatever LineReader reports; without a line for a document of the part
-// that has no words. Throws UsageError if index + width exceeds count, or count is 0; OutOfMemory, with the
-// line.
+// or words, a document or word above the number at the beginning, a document that is neither that of the line
+// before nor the next one, a count of 0 or above 2^32 - 1, another number of lines than announced, and
+// whatever LineReader reports; without a line if the last documents have no words. Throws UsageError if
+// index + width exceeds count, or count is 0; OutOfMemory, with the line.
 LAPSE_EXPORT BagOfWords read_bag_of_words(const Input& input, DocumentPart part = {});
 
 }  // namespace lapse::io

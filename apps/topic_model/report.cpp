@@ -1,0 +1,66 @@
+#include "apps/topic_model/report.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/common/management_report.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+double tokens_per_second(std::uint64_t tokens, double seconds) {
+  return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
+}
+
+std::string epochs_json(const TopicTrainer& trainer) {
+  std::string json = "[";
+  for (const TopicEpoch& record : trainer.epochs()) {
+    json += fmt::format(R"({}
+    {{"epoch": {}, "likelihood": {}, "seconds": {}, "local_share": {}}})",
+                        json.size() == 1 ? "" : ",", record.epoch,
+                        record.likelihood ? json_number(*record.likelihood) : "null",
+                        json_number(record.cost.seconds), json_number(local_share(record.cost.accesses)));
+  }
+  return json + "]";
+}
+
+}  // namespace
+
+std::string describe(const TopicTrainer& trainer) {
+  const TopicPriors& priors = trainer.priors();
+  return fmt::format("{} documents, {} tokens of {} different words; {} topics, alpha {:g}, beta {:g}",
+                     trainer.documents(), trainer.tokens(), priors.words, priors.topics, priors.alpha,
+                     priors.beta);
+}
+
+std::string describe(const TopicEpoch& record, std::uint64_t tokens) {
+  std::string text = fmt::format("epoch {:4}  {:9.4f} s  {:10.0f} tokens/s  local {:6.2f} %", record.epoch,
+                                 record.cost.seconds, tokens_per_second(tokens, record.cost.seconds),
+                                 100 * local_share(record.cost.accesses));
+  if (record.likelihood) text += fmt::format("  likelihood {:.5f}", *record.likelihood);
+  return text;
+}
+
+void add_training(Summary& summary, const TopicTrainer& trainer, adapm::Technique technique,
+                  const adapm::Statistics& statistics) {
+  PhaseCost total;
+  for (const TopicEpoch& record : trainer.epochs()) total += record.cost;
+  const std::uint64_t epochs = trainer.epochs().size();
+  summary.add("workers", std::uint64_t{trainer.workers()}, "workers");
+  summary.add("epochs", epochs, "epochs");
+  if (epochs != 0 && trainer.epochs().back().likelihood) {
+    const double likelihood = *trainer.epochs().back().likelihood;
+    summary.add("likelihood", likelihood, "likelihood", fmt::format("{:.5f} of a token", likelihood));
+  }
+  const double rate = tokens_per_second(epochs * trainer.tokens(), total.seconds);
+  summary.add("tokens_per_second", rate, "tokens", fmt::format("{:.0f} /s", rate));
+  const double of_worker = rate / static_cast<double>(trainer.workers());
+  summary.add("tokens_per_second_and_worker", of_worker, "  of a worker",
+              fmt::format("{:.0f} /s", of_worker));
+  add_costs(summary, total, epochs);
+  add_management(summary, technique, total, statistics, epochs);
+  summary.add_json("history", epochs_json(trainer));
+  summary.add_json("statistics", statistics.to_json());
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,139 @@
+#include "apps/topic_model/trainer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "apps/common/worker_counts.hpp"
+#include "apps/common/worker_readers.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/io/loading/shared_inputs.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+const TopicTrainingOptions& checked(const TopicTrainingOptions& options, std::int32_t ranks) {
+  options.check(ranks);
+  return options;
+}
+
+}  // namespace
+
+TopicPriors TopicTrainingOptions::priors(std::uint64_t words) const {
+  return {.topics = topics,
+          .alpha = alpha.value_or(50 / static_cast<double>(topics)),
+          .beta = beta,
+          .words = words};
+}
+
+void TopicTrainingOptions::check(std::int32_t ranks) const {
+  const auto require = [](bool condition, std::string_view what) {
+    if (!condition) throw ConfigurationError(std::string(what));
+  };
+  check_worker_counts(workers, ranks);
+  require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
+  require(topics >= 1, "0 topics, expected at least 1");
+  require(!alpha || (*alpha > 0 && std::isfinite(*alpha)), "alpha must be a positive number");
+  require(beta > 0 && std::isfinite(beta), "beta must be a positive number");
+  require(worker.batch >= 1, "batch 0, expected at least 1 word");
+  require(worker.lookahead >= 1, "lookahead 0, expected at least 1 batch");
+}
+
+io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
+                              const std::vector<std::int32_t>& workers) {
+  check_worker_counts(workers, server.ranks());
+  const io::DocumentPart part{.index = workers_before(workers, server.rank()),
+                              .count = std::max<std::size_t>(1, total_workers(workers, server.ranks())),
+                              .width = static_cast<std::uint64_t>(workers_of(workers, server.rank()))};
+  std::optional<io::BagOfWords> bag;
+  server.run_workers(1, [&](Worker& worker) {
+    bag = io::read_bag_of_words(io::shared_inputs({file}, worker_readers(server, worker)).front(), part);
+  });
+  return std::move(*bag);
+}
+
+TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
+                           const TopicTrainingOptions& options)
+    : manager_(manager),
+      options_(checked(options, manager.ranks())),
+      priors_(options.priors(bag.words())),
+      local_workers_(workers_of(options.workers, manager.rank())),
+      lengths_(bag.lengths().begin(), bag.lengths().end()),
+      tokens_(std::accumulate(lengths_.begin(), lengths_.end(), std::uint64_t{0})),
+      tables_(create_topic_tables(manager, options_.tables, priors_)),
+      workers_(static_cast<std::size_t>(local_workers_)) {
+  options_.worker.localizes = manager.options().technique == adapm::Technique::localize;
+  const std::uint64_t first = workers_before(options_.workers, manager.rank());
+  manager.server().run_workers(local_workers_, [&](Worker& worker) {
+    std::vector<std::size_t> documents;
+    for (std::size_t i = 0; i < bag.documents(); ++i)
+      if (bag.number(i) % workers() == first + worker.local_index()) documents.push_back(i);
+    workers_[worker.local_index()] = std::make_unique<TopicWorker>(bag, documents, priors_, options_.worker);
+  });
+}
+
+TopicTrainer::~TopicTrainer() = default;
+
+std::size_t TopicTrainer::workers() const {
+  return total_workers(options_.workers, manager_.ranks());
+}
+
+bool TopicTrainer::evaluates(std::uint64_t epoch) const {
+  return epoch == options_.epochs || (options_.evaluate_every != 0 && epoch % options_.evaluate_every == 0);
+}
+
+void TopicTrainer::run(const std::function<void(const TopicEpoch&)>& on_epoch, TrainingJob* job) {
+  const bool resumed = job != nullptr && resume(*job);
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    TopicWorker& own = *workers_[worker.local_index()];
+    if (!resumed) own.draw_first_topics();
+    own.push_counts(worker, tables_);
+  });
+  const auto state = [this] { return saved_state(); };
+  while (epochs_.size() < options_.epochs) {
+    run_epoch();
+    if (on_epoch) on_epoch(epochs_.back());
+    if (epochs_.size() == options_.epochs) break;
+    has_stopped_ = job != nullptr && job->pause(progress(), state);
+    if (has_stopped_) return;
+  }
+  if (job != nullptr) job->finish(progress(), state);
+}
+
+void TopicTrainer::run_epoch() {
+  const std::uint64_t epoch = epochs_.size();
+  TopicEpoch record;
+  record.epoch = epoch + 1;
+  const auto ids = tables_.ids();
+  record.cost = run_measured(manager_, local_workers_, ids, [&](adapm::IntentWorker& worker) {
+    workers_[worker.local_index()]->run(worker, tables_, epoch);
+  });
+  if (evaluates(record.epoch)) record.likelihood = likelihood();
+  epochs_.push_back(record);
+}
+
+double TopicTrainer::likelihood() {
+  double sum = 0;
+  // Ranks without workers take part to receive the sum. All words belong to some worker that has documents.
+  std::vector<double> own(workers_.size());
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    own[worker.local_index()] = workers_[worker.local_index()]->likelihood(worker, tables_);
+  });
+  manager_.server().run_workers(1, [&](Worker& worker) {
+    std::array<double, 1> all{std::accumulate(own.begin(), own.end(), 0.0)};
+    worker.all_reduce(all);
+    sum = all[0];
+  });
+  return sum / static_cast<double>(tokens_);
+}
+
+void TopicTrainer::for_each_document(
+    const std::function<void(std::uint64_t number, std::span<const TopicId> topics)>& f) const {
+  for (const auto& worker : workers_) worker->topics_of_documents(f);
+}
+
+}  // namespace lapse::apps

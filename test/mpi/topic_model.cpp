@@ -1,0 +1,156 @@
+// The topic model on several ranks.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/common/table_reader.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "apps/topic_model/top_words.hpp"
+#include "apps/topic_model/trainer.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+#include "test/mpi/application_techniques.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using namespace lapse::apps;
+using Catch::Matchers::Contains;
+using lapse::test::options_with;
+
+namespace {
+
+constexpr std::uint64_t kDocuments = 90;
+constexpr std::uint64_t kTokens = 40;     // of a document
+constexpr std::size_t kTopics = 3;        // each document is about one of them
+constexpr std::uint64_t kTopicWords = 8;  // words of a topic; no two topics share one
+
+TopicTrainingOptions small_training(std::vector<std::int32_t> workers = {1}) {
+  TopicTrainingOptions options;
+  options.workers = std::move(workers);
+  options.topics = kTopics;
+  options.alpha = 0.1;
+  options.beta = 0.1;
+  options.epochs = 30;
+  options.evaluate_every = 10;
+  options.worker.batch = 4;
+  options.worker.lookahead = 3;
+  return options;
+}
+
+// This rank's part of the collection.
+io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicTrainingOptions& options) {
+  const io::DocumentPart part{
+      .index = workers_before(options.workers, manager.rank()),
+      .count = total_workers(options.workers, manager.ranks()),
+      .width = static_cast<std::uint64_t>(workers_of(options.workers, manager.rank()))};
+  io::BagOfWords bag(kTopics * kTopicWords);
+  for (std::uint64_t document = 0; document < kDocuments; ++document) {
+    RandomEngine random(5, document);
+    std::vector<io::WordCount> words;
+    for (std::uint64_t i = 0; i < kTokens; ++i)
+      words.push_back(
+          {static_cast<io::Vocabulary::Id>(document % kTopics * kTopicWords + random.below(kTopicWords)), 1});
+    bag.add(words, part.has(document));
+  }
+  return bag;
+}
+
+// The tables count the tokens, each once.
+void check_counts(adapm::ParameterManager& manager, const TopicTrainer& trainer) {
+  std::vector<std::int64_t> own(kTopics);
+  std::size_t documents = 0;
+  trainer.for_each_document([&](std::uint64_t, std::span<const TopicId> topics) {
+    ++documents;
+    CHECK(topics.size() == kTokens);
+    for (const TopicId topic : topics) ++own.at(topic);
+  });
+  manager.server().run_workers(1, [&](Worker& worker) {
+    std::vector<std::int64_t> all = own;
+    worker.all_reduce(all);
+    std::vector<std::int64_t> totals(kTopics);
+    worker.pull(trainer.tables().totals, Key{0}, totals).wait();
+    CHECK(totals == all);
+    std::vector<std::int64_t> of_words(kTopics);
+    read_keys(worker, trainer.tables().words, 0, kTopics * kTopicWords,
+              [&](std::span<const std::int32_t> counts) {
+                for (std::size_t i = 0; i < counts.size(); ++i) of_words[i % kTopics] += counts[i];
+              });
+    CHECK(of_words == all);
+    CHECK(std::accumulate(all.begin(), all.end(), std::int64_t{0}) ==
+          static_cast<std::int64_t>(kDocuments * kTokens));
+  });
+}
+
+// Each topic has the words of one of those that made the documents.
+void check_topics(adapm::ParameterManager& manager, const TopicTrainer& trainer) {
+  manager.server().run_workers(1, [&](Worker& worker) {
+    std::set<std::uint64_t> found;
+    for (const TopicWords& topic : read_top_words(worker, trainer.tables(), kTopicWords)) {
+      REQUIRE(topic.words.size() == kTopicWords);
+      const std::uint64_t first = topic.words.front().word / kTopicWords;
+      for (const TopicWords::Word& word : topic.words) CHECK(word.word / kTopicWords == first);
+      CHECK(topic.tokens == static_cast<std::int64_t>(kDocuments / kTopics * kTokens));
+      found.insert(first);
+    }
+    CHECK(found.size() == kTopics);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the topics that made the documents are found, under every technique") {
+  for (const adapm::Technique technique :
+       {adapm::Technique::adaptive, adapm::Technique::static_partitioning, adapm::Technique::full_replication,
+        adapm::Technique::localize, adapm::Technique::nups}) {
+    adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
+    const auto options = small_training({2});
+    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    std::vector<double> likelihoods;
+    trainer.run([&](const TopicEpoch& record) {
+      if (record.likelihood) likelihoods.push_back(*record.likelihood);
+    });
+    REQUIRE(likelihoods.size() == 3);
+    CHECK(trainer.epochs().size() == 30);
+    CHECK(likelihoods.back() >= likelihoods.front());
+    CHECK(trainer.likelihood() == Approx(likelihoods.back()).epsilon(1e-9));
+    check_counts(manager, trainer);
+    check_topics(manager, trainer);
+    manager.close();
+  }
+}
+
+TEST_CASE("workers may be on some ranks only") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  std::vector<std::int32_t> workers(static_cast<std::size_t>(manager.ranks()), 0);
+  workers.back() = 3;
+  const auto options = small_training(workers);
+  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  trainer.run();
+  check_counts(manager, trainer);
+  check_topics(manager, trainer);
+  manager.close();
+}
+
+TEST_CASE("there may be more workers than documents") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  auto options = small_training({40});
+  options.epochs = 2;
+  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  trainer.run();
+  check_counts(manager, trainer);
+  manager.close();
+}
+
+TEST_CASE("invalid options are refused on every rank") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  auto options = small_training();
+  io::BagOfWords bag = documents_of(manager, options);
+  options.topics = 0;
+  REQUIRE_THROWS_AS(TopicTrainer(manager, std::move(bag), options), ConfigurationError);
+  manager.close();
+}

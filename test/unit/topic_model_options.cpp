@@ -1,0 +1,85 @@
+// The command line of the topic model.
+#include "apps/topic_model/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse::apps;
+using Catch::Matchers::Contains;
+
+namespace {
+
+TopicModelOptions parse(const std::string& arguments) {
+  CLI::App app;
+  TopicModelOptions options;
+  add_options(app, options);
+  app.parse(arguments);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("options are read into their fields") {
+  const auto options = parse(
+      "docs.txt --vocabulary words.txt --topics 20 --alpha 0.25 --beta 0.5 --epochs 7 --seed 9 --workers "
+      "2,0,1 "
+      "--batch 16 --lookahead 4 --evaluate-every 3 --technique localize --output out --top-words 5 "
+      "--summary-json summary");
+  CHECK(options.documents == "docs.txt");
+  CHECK(options.vocabulary == "words.txt");
+  const TopicTrainingOptions& training = options.training;
+  CHECK(training.topics == 20);
+  CHECK(training.alpha == 0.25);
+  CHECK(training.beta == 0.5);
+  CHECK(training.epochs == 7);
+  CHECK(training.worker.seed == 9);
+  CHECK(training.workers == std::vector<std::int32_t>{2, 0, 1});
+  CHECK(training.worker.batch == 16);
+  CHECK(training.worker.lookahead == 4);
+  CHECK(training.evaluate_every == 3);
+  CHECK(options.technique == adapm::Technique::localize);
+  CHECK(options.output == "out");
+  CHECK(options.top_words == 5);
+  CHECK(options.summary_json == "summary");
+}
+
+TEST_CASE("alpha depends on the number of topics unless it is given") {
+  CHECK(parse("docs").training.priors(10).alpha == 0.5);
+  CHECK(parse("docs --topics 1000").training.priors(10).alpha == 0.05);
+  CHECK(parse("docs --topics 1000 --alpha 2").training.priors(10).alpha == 2);
+  CHECK(parse("docs").training.priors(10).words == 10);
+}
+
+TEST_CASE("invalid options are refused") {
+  for (const char* const arguments :
+       {"", "docs --topics 0", "docs --topics -1", "docs --alpha 0", "docs --beta -1", "docs --beta nan",
+        "docs --epochs x", "docs --batch 0", "docs --lookahead 0", "docs --top-words 0",
+        "docs --checkpoint-every 5", "docs --rate 1"}) {
+    CAPTURE(arguments);
+    CHECK_THROWS_AS(parse(arguments), CLI::Error);
+  }
+  TopicTrainingOptions options;
+  const auto check_refused = [&](const char* words) {
+    CHECK_THROWS_WITH(options.check(2), Contains(words));
+    options = {};
+  };
+  options.topics = 0;
+  check_refused("0 topics");
+  options.alpha = 0;
+  check_refused("alpha");
+  options.beta = -1;
+  check_refused("beta");
+  options.workers = {0, 0};
+  check_refused("no workers");
+  options.workers = {1, 1, 1};
+  check_refused("3");
+  options.worker.batch = 0;
+  check_refused("batch 0");
+  options.worker.lookahead = 0;
+  check_refused("lookahead 0");
+}

@@ -122,6 +122,7 @@ int main(int argument_count, char** arguments) {
   TopicModelOptions options;
   add_options(app, options);
   options.settings.file = mpi.options_file();
+  options.training.host_ranks = mpi.host_ranks();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   int status = EXIT_SUCCESS;
   const int failure =

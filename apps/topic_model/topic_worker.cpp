@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/topic_model/likelihood.hpp"
+
 namespace lapse::apps {
 
 namespace {
 constexpr Key kTotals{0};
-// Documents of a word's next tokens are far apart in memory.
-constexpr std::size_t kTokensAhead = 3;
 }  // namespace
 
 TopicWorker::TopicWorker(const io::BagOfWords& bag, std::span<const std::size_t> documents,
                          const TopicPriors& priors, const TopicWorkerOptions& options)
-    : priors_(priors),
-      options_(options),
-      tokens_(bag, documents),
-      documents_(documents.size(), priors.topics),
-      sampler_(priors) {
+    : priors_(priors), options_(options), tokens_(bag, documents), sampler_(make_topic_sampler(priors)) {
   for (const io::Vocabulary::Id word : tokens_.words()) keys_.push_back(Key{word});
 }
 
@@ -41,7 +37,7 @@ void TopicWorker::draw_first_topics() {
     engines.emplace_back(options_.seed, tokens_.number(document));
   for (WordTokens::Token& token : tokens_.all())
     token.topic = static_cast<TopicId>(engines[token.document].below(priors_.topics));
-  count_documents();
+  sampler_->count_documents(tokens_);
 }
 
 void TopicWorker::topics_of_documents(
@@ -60,12 +56,7 @@ void TopicWorker::set_topics(const std::function<void(std::uint64_t number, std:
   }
   std::vector<std::size_t> next(topics.size());
   for (WordTokens::Token& token : tokens_.all()) token.topic = topics[token.document][next[token.document]++];
-  count_documents();
-}
-
-void TopicWorker::count_documents() {
-  documents_ = DocumentTopics(tokens_.documents(), priors_.topics);
-  for (const WordTokens::Token& token : tokens_.all()) ++documents_.document(token.document)[token.topic];
+  sampler_->count_documents(tokens_);
 }
 
 void TopicWorker::push_counts(Worker& worker, const TopicTables& tables) {
@@ -104,7 +95,9 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
       if (options_.localizes) {
         worker.localize(tables.words, keys);
       } else {
-        worker.intent(tables.words, keys, clock_of(announced), clock_of(announced + 1));
+        // The counts are pulled in the clock before.
+        worker.intent(tables.words, keys, clock_of(std::max<std::size_t>(announced, 1) - 1),
+                      clock_of(announced + 1));
       }
     }
   };
@@ -130,21 +123,17 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
     pull(number + 1);
     pulls[number % 2].wait();
     worker.pull(tables.totals, kTotals, totals).wait();
-    sampler_.set_totals(totals);
+    sampler_->set_totals(totals);
     std::vector<std::int32_t>& counts = pulled[number % 2];
     before = counts;
     const auto [begin, end] = batch(batch_of(number));
     for (std::size_t word = begin; word < end; ++word) {
-      sampler_.begin_word(std::span(counts).subspan((word - begin) * topics, topics));
-      const std::span<WordTokens::Token> tokens = tokens_.tokens(word);
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (i + kTokensAhead < tokens.size()) documents_.prefetch(tokens[i + kTokensAhead].document);
-        sampler_.resample(tokens[i], documents_.document(tokens[i].document), random);
-      }
+      sampler_->resample(tokens_.tokens(word), std::span(counts).subspan((word - begin) * topics, topics),
+                         random);
     }
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] -= before[i];
     worker.push(tables.words, keys_of(batch_of(number)), counts);
-    worker.push(tables.totals, kTotals, sampler_.total_changes());
+    worker.push(tables.totals, kTotals, sampler_->total_changes());
     worker.advance_clock();
   }
   worker.wait_all();
@@ -153,8 +142,12 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
 double TopicWorker::likelihood(Worker& worker, const TopicTables& tables) const {
   const TopicLikelihood likelihood(priors_);
   double sum = 0;
-  for (std::size_t document = 0; document < tokens_.documents(); ++document)
-    sum += likelihood.document({documents_.document(document), priors_.topics});
+  std::vector<std::int32_t> of_document(priors_.topics);
+  topics_of_documents([&](std::uint64_t, std::span<const TopicId> topics) {
+    std::ranges::fill(of_document, 0);
+    for (const TopicId topic : topics) ++of_document[topic];
+    sum += likelihood.document(of_document);
+  });
   std::vector<Key> keys;
   std::vector<std::int32_t> counts;
   constexpr std::size_t kWordsPerPull = 256;

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "adapm/intent_worker.hpp"
-#include "apps/topic_model/dense_sampler.hpp"
-#include "apps/topic_model/likelihood.hpp"
+#include "apps/topic_model/topic_sampler.hpp"
 #include "apps/topic_model/topic_tables.hpp"
 #include "apps/topic_model/word_tokens.hpp"
 
@@ -57,13 +57,11 @@ class TopicWorker {
   // The words of a batch, as indices in tokens_.words().
   std::pair<std::size_t, std::size_t> batch(std::size_t number) const;
   std::span<const Key> keys_of(std::size_t batch_number) const;
-  void count_documents();
 
   TopicPriors priors_;
   TopicWorkerOptions options_;
   WordTokens tokens_;
-  DocumentTopics documents_;
-  DenseSampler sampler_;
+  std::unique_ptr<TopicSampler> sampler_;
   std::vector<Key> keys_;  // by word of tokens_
 };
 

@@ -1,12 +1,15 @@
 #include "apps/topic_model/trainer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "apps/common/required_memory.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "lapse/core/error.hpp"
@@ -37,8 +40,10 @@ void TopicTrainingOptions::check(std::int32_t ranks) const {
   check_worker_counts(workers, ranks);
   require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
   require(topics >= 1, "0 topics, expected at least 1");
-  require(!alpha || (*alpha > 0 && std::isfinite(*alpha)), "alpha must be a positive number");
-  require(beta > 0 && std::isfinite(beta), "beta must be a positive number");
+  // The sampler computes with floats.
+  const auto is_prior = [](double prior) { return prior >= 1e-12 && prior <= 1e12; };
+  require(!alpha || is_prior(*alpha), fmt::format("alpha is {}, expected 1e-12 to 1e12", alpha.value_or(0)));
+  require(is_prior(beta), fmt::format("beta is {}, expected 1e-12 to 1e12", beta));
   require(worker.batch >= 1, "batch 0, expected at least 1 word");
   require(worker.lookahead >= 1, "lookahead 0, expected at least 1 batch");
 }
@@ -63,12 +68,25 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
       priors_(options.priors(bag.words())),
       local_workers_(workers_of(options.workers, manager.rank())),
       lengths_(bag.lengths().begin(), bag.lengths().end()),
+      checksum_(bag.checksum()),
       tokens_(std::accumulate(lengths_.begin(), lengths_.end(), std::uint64_t{0})),
       tables_(create_topic_tables(manager, options_.tables, priors_)),
       workers_(static_cast<std::size_t>(local_workers_)) {
+  const auto longest = std::ranges::max_element(lengths_);
+  if (*longest > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw ConfigurationError(fmt::format("document {} has {} words, expected at most 2^31 - 1",
+                                         longest - lengths_.begin() + 1, *longest));
+  }
   options_.worker.localizes = manager.options().technique == adapm::Technique::localize;
   const std::uint64_t first = workers_before(options_.workers, manager.rank());
+  const auto counts = static_cast<double>(topic_sampler_bytes(bag, priors_));
+  const double bytes = counts + static_cast<double>(bag.tokens() * sizeof(WordTokens::Token));
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
+    if (worker.local_index() == 0) {
+      require_memory(fmt::format("{} documents with {} tokens and {} topics", bag.documents(), bag.tokens(),
+                                 priors_.topics),
+                     bytes, options_.host_ranks);
+    }
     std::vector<std::size_t> documents;
     for (std::size_t i = 0; i < bag.documents(); ++i)
       if (bag.number(i) % workers() == first + worker.local_index()) documents.push_back(i);
@@ -101,6 +119,8 @@ void TopicTrainer::run(const std::function<void(const TopicEpoch&)>& on_epoch, T
     has_stopped_ = job != nullptr && job->pause(progress(), state);
     if (has_stopped_) return;
   }
+  // A resumed training may have nothing left to do.
+  if (!epochs_.empty() && !epochs_.back().likelihood) epochs_.back().likelihood = likelihood();
   if (job != nullptr) job->finish(progress(), state);
 }
 
@@ -118,7 +138,7 @@ void TopicTrainer::run_epoch() {
 
 double TopicTrainer::likelihood() {
   double sum = 0;
-  // Ranks without workers take part to receive the sum. All words belong to some worker that has documents.
+  // Ranks without workers take part to receive the sum.
   std::vector<double> own(workers_.size());
   manager_.server().run_workers(local_workers_, [&](Worker& worker) {
     own[worker.local_index()] = workers_[worker.local_index()]->likelihood(worker, tables_);

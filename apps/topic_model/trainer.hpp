@@ -24,6 +24,7 @@ struct TopicTrainingOptions {
   std::uint64_t epochs = 100;
   std::uint64_t evaluate_every = 10;  // epochs; 0: only after the last
   TopicWorkerOptions worker;
+  std::int32_t host_ranks = 1;  // ranks of a host: each may use its share of the memory
 
   TopicPriors priors(std::uint64_t words) const;
   // Throws ConfigurationError for invalid values or combinations.
@@ -48,7 +49,8 @@ io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
 class TopicTrainer {
  public:
   // Collective. Creates the tables. The manager must outlive the trainer; `bag`: from load_documents. Throws
-  // ConfigurationError for invalid options.
+  // ConfigurationError for invalid options and for a document with more than 2^31 - 1 tokens; OutOfMemory if
+  // the host has too little for the workers' tokens and counts.
   TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag, const TopicTrainingOptions& options);
   ~TopicTrainer();
   TopicTrainer(const TopicTrainer&) = delete;
@@ -81,6 +83,7 @@ class TopicTrainer {
 
   // Content of a checkpoint: the topics of all tokens, in a table. The counts follow from them.
   bool resume(TrainingJob& job);
+  void read_topics(Worker& worker);
   RunIdentity identity() const;
   SavedState saved_state();
   JobProgress progress() const;
@@ -90,6 +93,7 @@ class TopicTrainer {
   TopicPriors priors_;
   std::int32_t local_workers_;
   std::vector<std::uint64_t> lengths_;  // tokens, by document
+  std::uint64_t checksum_;              // of the documents
   std::uint64_t tokens_ = 0;
   TopicTables tables_;
   std::optional<Table<std::int32_t>> topics_of_documents_;  // by document; if there is a job

@@ -11,13 +11,11 @@
 namespace lapse::apps {
 
 RunIdentity TopicTrainer::identity() const {
-  DataChecksum sum;
-  for (const std::uint64_t length : lengths_) sum.add(length);
   RunIdentity run;
   run.add("the program", "topic_model");
   run.add("the number of documents", std::uint64_t{lengths_.size()});
   run.add("the number of different words", priors_.words);
-  run.add("the checksum of the documents' lengths", sum.value());
+  run.add("the checksum of the documents", checksum_);
   run.add("--topics", std::uint64_t{priors_.topics});
   run.add("--alpha", priors_.alpha);
   run.add("--beta", priors_.beta);
@@ -47,21 +45,40 @@ bool TopicTrainer::resume(TrainingJob& job) {
                            phase_cost(record.at("cost"))});
       }
     });
-    manager_.server().run_workers(local_workers_, [&](Worker& worker) {
-      workers_[worker.local_index()]->set_topics([&](std::uint64_t number, std::span<TopicId> topics) {
-        std::vector<std::int32_t> values(topics.size());
-        worker.pull(*topics_of_documents_, Key{number}, values).wait();
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= priors_.topics)
-            throw ConfigurationError(
-                fmt::format("the checkpoint has topic {} for a word of document {}", values[i], number + 1));
-          topics[i] = static_cast<TopicId>(values[i]);
-        }
-      });
-    });
+    manager_.server().run_workers(local_workers_, [&](Worker& worker) { read_topics(worker); });
   }
   job.set_progress(progress());
   return state.has_value();
+}
+
+void TopicTrainer::read_topics(Worker& worker) {
+  constexpr std::size_t kDocumentsPerPull = 1024;
+  TopicWorker& own = *workers_[worker.local_index()];
+  const WordTokens& tokens = own.tokens();
+  std::vector<std::int32_t> values;  // of the documents that were pulled last
+  std::size_t next = 0;
+  std::size_t document = 0;
+  own.set_topics([&](std::uint64_t number, std::span<TopicId> topics) {
+    if (next == values.size()) {
+      std::vector<Key> keys;
+      std::size_t length = 0;
+      for (std::size_t i = document; i < std::min(document + kDocumentsPerPull, tokens.documents()); ++i) {
+        keys.push_back(Key{tokens.number(i)});
+        length += tokens.length(i);
+      }
+      values.resize(length);
+      worker.pull(*topics_of_documents_, keys, values).wait();
+      next = 0;
+    }
+    ++document;
+    for (TopicId& topic : topics) {
+      const std::int32_t value = values[next++];
+      if (value < 0 || static_cast<std::size_t>(value) >= priors_.topics)
+        throw ConfigurationError(
+            fmt::format("the checkpoint has topic {} for a word of document {}", value, number + 1));
+      topic = static_cast<TopicId>(value);
+    }
+  });
 }
 
 SavedState TopicTrainer::saved_state() {

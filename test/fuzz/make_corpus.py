@@ -160,7 +160,7 @@ def ratings():
 
 def bags_of_words():
     yield "blanks", b"\2" + b"3\n5\n4\n1 2 1\n1 5 3\n2 1 2\n3 4 1\n"
-    yield "tabs", b"\1" + b"2\r\n3\r\n\r\n3\r\n1\t3\t1\r\n2\t1\t4294967295\r\n2\t1\t1"
+    yield "tabs", b"\1" + b"2\r\n3\r\n\r\n3\r\n1\t3\t1\r\n2\t1\t2147483647\r\n2\t1\t1"
     yield "xz", b"\3" + lzma.compress(b"1\n1\n1\n1 1 1\n")
 
 

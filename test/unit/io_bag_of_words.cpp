@@ -68,6 +68,15 @@ TEST_CASE("lines of documents may have tabs, words in any order or twice, and bl
   CHECK(words_of_bag(bag, 1) == std::vector<WordCount>{{0, 4}, {1, 2}, {0, 1}});
 }
 
+TEST_CASE("the checksum depends on documents, words and counts, not on the part") {
+  const std::uint64_t checksum = parse_bag(kThreeDocuments).checksum();
+  CHECK(parse_bag(kThreeDocuments, {1, 2}).checksum() == checksum);
+  for (const char* const other :
+       {"3\n5\n4\n1 3 1\n1 5 3\n2 1 2\n3 4 1\n", "3\n5\n4\n1 2 2\n1 5 2\n2 1 2\n3 4 1\n",
+        "3\n5\n4\n1 2 1\n2 5 3\n2 1 2\n3 4 1\n"})
+    CHECK(parse_bag(other).checksum() != checksum);
+}
+
 TEST_CASE("the parts of a bag of words have each document once") {
   const std::uint64_t documents = 10;
   std::string content = "10\n7\n10\n";
@@ -116,7 +125,7 @@ TEST_CASE("damaged bags of words are refused") {
   check_bag_refused("1\n5\n1\n1 6 1\n", 4, 3, "word");
   check_bag_refused("1\n5\n1\n1 5 0\n", 4, 5, "count '0', expected an integer from 1");
   check_bag_refused("1\n5\n1\n1 5 -1\n", 4, 5, "count");
-  check_bag_refused("1\n5\n1\n1 5 4294967296\n", 4, 5, "count");
+  check_bag_refused("1\n5\n1\n1 5 2147483648\n", 4, 5, "count");
   check_bag_refused("1\n5\n2\n1 5 1\n", 0, 0,
                     "1 lines `document word count`, and the third line announces 2");
   check_bag_refused("1\n5\n1\n1 5 1\n1 4 1\n", 5, 1, "a line more than the 1");

@@ -1,14 +1,15 @@
 // Samplers of topics draw from the posterior distribution.
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "apps/topic_model/dense_sampler.hpp"
 #include "apps/topic_model/likelihood.hpp"
+#include "apps/topic_model/topic_sampler.hpp"
+#include "apps/topic_model/tree_sampler.hpp"
 #include "apps/topic_model/word_tokens.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/io/documents/bag_of_words.hpp"
@@ -21,46 +22,52 @@ using lapse::io::WordCount;
 
 namespace {
 
+enum class Kind { dense, tree };
+
+std::unique_ptr<TopicSampler> make_sampler(Kind kind, const TopicPriors& priors) {
+  if (kind == Kind::dense) return std::make_unique<DenseSampler>(priors);
+  return std::make_unique<TreeSampler>(priors);
+}
+
 // All counts of a small collection.
 struct TopicCounts {
-  TopicCounts(WordTokens& of, const TopicPriors& priors)
-      : documents(of.documents(), priors.topics),
-        words(of.words().size() * priors.topics),
-        totals(priors.topics) {
+  TopicCounts(WordTokens& of, std::size_t topics_of_model)
+      : topics(topics_of_model),
+        documents(of.documents() * topics),
+        words(of.words().size() * topics),
+        totals(topics) {
     for (std::size_t word = 0; word < of.words().size(); ++word) {
       for (const WordTokens::Token& token : of.tokens(word)) {
-        ++documents.document(token.document)[token.topic];
-        ++words[word * priors.topics + token.topic];
+        ++documents[token.document * topics + token.topic];
+        ++words[word * topics + token.topic];
         ++totals[token.topic];
       }
     }
   }
 
-  double likelihood(std::size_t of_documents, const TopicPriors& priors) const {
+  double likelihood(const TopicPriors& priors) const {
     const TopicLikelihood likelihood(priors);
     double sum = likelihood.totals(totals);
-    for (std::size_t i = 0; i < of_documents; ++i)
-      sum += likelihood.document({documents.document(i), priors.topics});
-    for (std::size_t i = 0; i < words.size(); i += priors.topics)
-      sum += likelihood.word(std::span(words).subspan(i, priors.topics));
+    for (std::size_t i = 0; i < documents.size(); i += topics)
+      sum += likelihood.document(std::span(documents).subspan(i, topics));
+    for (std::size_t i = 0; i < words.size(); i += topics)
+      sum += likelihood.word(std::span(words).subspan(i, topics));
     return sum;
   }
 
-  DocumentTopics documents;
+  std::size_t topics;
+  std::vector<std::int32_t> documents;
   std::vector<std::int32_t> words;
   std::vector<std::int64_t> totals;
 };
 
 // Draws the topics of all tokens once.
-void sweep(DenseSampler& sampler, WordTokens& tokens, TopicCounts& counts, const TopicPriors& priors,
-           RandomEngine& random) {
+void sweep(TopicSampler& sampler, WordTokens& tokens, TopicCounts& counts, RandomEngine& random) {
   sampler.set_totals(counts.totals);
-  for (std::size_t word = 0; word < tokens.words().size(); ++word) {
-    sampler.begin_word(std::span(counts.words).subspan(word * priors.topics, priors.topics));
-    for (WordTokens::Token& token : tokens.tokens(word))
-      sampler.resample(token, counts.documents.document(token.document), random);
-  }
-  for (std::size_t topic = 0; topic < priors.topics; ++topic)
+  for (std::size_t word = 0; word < tokens.words().size(); ++word)
+    sampler.resample(tokens.tokens(word),
+                     std::span(counts.words).subspan(word * counts.topics, counts.topics), random);
+  for (std::size_t topic = 0; topic < counts.topics; ++topic)
     counts.totals[topic] += sampler.total_changes()[topic];
 }
 
@@ -76,6 +83,7 @@ BagOfWords small_collection() {
 TEST_CASE("the topics of all tokens together have their posterior probabilities") {
   const BagOfWords bag = small_collection();
   WordTokens tokens(bag, std::vector<std::size_t>{0, 1});
+  const Kind kind = GENERATE(Kind::dense, Kind::tree);
   const std::size_t topics = GENERATE(2U, 3U);
   const TopicPriors priors{.topics = topics, .alpha = 0.7, .beta = 0.3, .words = 3};
   const auto number_of = [&] {
@@ -84,23 +92,24 @@ TEST_CASE("the topics of all tokens together have their posterior probabilities"
     return number;
   };
   // Exactly, by enumeration.
-  std::vector<double> expected(static_cast<std::size_t>(std::pow(topics, tokens.size()) + 0.5));
+  std::vector<double> expected(topics == 2 ? 32 : 243);
   double all = 0;
   for (std::size_t assignment = 0; assignment < expected.size(); ++assignment) {
     std::size_t rest = assignment;
     for (std::size_t i = tokens.size(); i-- > 0; rest /= topics)
       tokens.all()[i].topic = static_cast<TopicId>(rest % topics);
     REQUIRE(number_of() == assignment);
-    expected[assignment] = std::exp(TopicCounts(tokens, priors).likelihood(tokens.documents(), priors));
+    expected[assignment] = std::exp(TopicCounts(tokens, topics).likelihood(priors));
     all += expected[assignment];
   }
-  TopicCounts counts(tokens, priors);
-  DenseSampler sampler(priors);
+  TopicCounts counts(tokens, topics);
+  const auto sampler = make_sampler(kind, priors);
+  sampler->count_documents(tokens);
   RandomEngine random(1, topics);
   constexpr std::size_t kSweeps = 300'000;
   std::vector<std::size_t> found(expected.size());
   for (std::size_t i = 0; i < kSweeps; ++i) {
-    sweep(sampler, tokens, counts, priors, random);
+    sweep(*sampler, tokens, counts, random);
     ++found[number_of()];
   }
   double distance = 0;  // in total variation
@@ -111,44 +120,53 @@ TEST_CASE("the topics of all tokens together have their posterior probabilities"
 
 TEST_CASE("counts follow the topics that are drawn, with any number of topics") {
   const BagOfWords bag = small_collection();
+  const Kind kind = GENERATE(Kind::dense, Kind::tree);
   for (const std::size_t topics : {1U, 2U, 15U, 16U, 17U, 100U}) {
     CAPTURE(topics);
     const TopicPriors priors{.topics = topics, .alpha = 0.1, .beta = 0.01, .words = 3};
     WordTokens tokens(bag, std::vector<std::size_t>{0, 1});
-    TopicCounts counts(tokens, priors);
-    DenseSampler sampler(priors);
+    TopicCounts counts(tokens, topics);
+    const auto sampler = make_sampler(kind, priors);
+    sampler->count_documents(tokens);
     RandomEngine random(2, topics);
     std::vector<bool> drawn(topics);
     for (std::size_t i = 0; i < 400 * topics; ++i) {
-      sweep(sampler, tokens, counts, priors, random);
+      sweep(*sampler, tokens, counts, random);
       for (const WordTokens::Token& token : tokens.all()) {
         REQUIRE(token.topic < topics);
         drawn[token.topic] = true;
       }
     }
-    const TopicCounts again(tokens, priors);
+    const TopicCounts again(tokens, topics);
     CHECK(counts.words == again.words);
     CHECK(counts.totals == again.totals);
-    for (std::size_t i = 0; i < tokens.documents(); ++i)
-      for (std::size_t topic = 0; topic < DocumentTopics::padded(topics); ++topic)
-        REQUIRE(counts.documents.document(i)[topic] == again.documents.document(i)[topic]);
     CHECK(drawn == std::vector<bool>(topics, true));
   }
 }
 
 TEST_CASE("old counts of other workers, below zero, do not harm the draws") {
+  BagOfWords bag(3);
+  bag.add(std::vector<WordCount>{{1, 1}});
+  WordTokens tokens(bag, std::vector<std::size_t>{0});
   const TopicPriors priors{.topics = 4, .alpha = 0.5, .beta = 0.01, .words = 3};
-  DenseSampler sampler(priors);
+  const auto sampler = make_sampler(GENERATE(Kind::dense, Kind::tree), priors);
+  sampler->count_documents(tokens);
   std::vector<std::int32_t> word = {-3, 0, 2, -1};
-  std::vector<std::int32_t> document(DocumentTopics::padded(4));
-  document[0] = 1;
-  sampler.set_totals(std::vector<std::int64_t>{-5, 0, 4, 1});
-  sampler.begin_word(word);
+  sampler->set_totals(std::vector<std::int64_t>{-5, 0, 4, 1});
   RandomEngine random(3);
-  WordTokens::Token token{0, 0};
+  std::vector<bool> drawn(4);
   for (int i = 0; i < 1000; ++i) {
-    sampler.resample(token, document.data(), random);
-    REQUIRE(token.topic < 4);
-    REQUIRE(document[token.topic] == 1);
+    sampler->resample(tokens.all(), word, random);
+    REQUIRE(tokens.all().front().topic < 4);
+    drawn[tokens.all().front().topic] = true;
   }
+  CHECK(drawn[2]);
+  CHECK(word[0] + word[1] + word[2] + word[3] == -2);
+}
+
+TEST_CASE("the sampler depends on the number of topics") {
+  const auto many = make_topic_sampler({.topics = 1000});
+  CHECK(dynamic_cast<TreeSampler*>(many.get()) != nullptr);
+  const auto few = make_topic_sampler({.topics = 100});
+  CHECK(dynamic_cast<DenseSampler*>(few.get()) != nullptr);
 }

@@ -12,6 +12,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/core/random.hpp"
 #include "lapse/io/text/line_reader.hpp"
 #include "lapse/io/text/text_fields.hpp"
 
@@ -20,6 +21,7 @@ namespace lapse::io {
 namespace {
 
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxCount = std::numeric_limits<std::int32_t>::max();
 
 class BagOfWordsParser {
  public:
@@ -97,7 +99,7 @@ class BagOfWordsParser {
         reader_.fail(fmt::format("a line more than the {} that the third line announces", lines), line_);
       const std::uint64_t document = parse(fields[0], "document", 1, documents);
       const std::uint64_t word = parse(fields[1], "word", 1, bag.words()) - 1;
-      const std::uint64_t count = parse(fields[2], "count", 1, kMaxNumber);
+      const std::uint64_t count = parse(fields[2], "count", 1, kMaxCount);
       if (document != number) {
         if (document != number + 1) {
           reader_.fail(
@@ -130,7 +132,11 @@ class BagOfWordsParser {
 
 void BagOfWords::add(std::span<const WordCount> words, bool keeps) {
   std::uint64_t length = 0;
-  for (const WordCount& word : words) length += word.count;
+  for (const WordCount& word : words) {
+    length += word.count;
+    checksum_ = mix_bits(checksum_ ^ ((std::uint64_t{word.word} << 32U) + word.count)) + kGoldenGamma;
+  }
+  checksum_ = mix_bits(checksum_ ^ length) + kGoldenGamma;
   lengths_.push_back(length);
   if (!keeps) return;
   tokens_ += length;

@@ -1,5 +1,5 @@
 // Bags of words: how often each word occurs in each document, in the format of the UCI repository (KOS, NIPS,
-// Enron, NYTimes, PubMed).
+// Enron).
 #pragma once
 
 #include <cstddef>
@@ -44,11 +44,14 @@ class LAPSE_EXPORT BagOfWords {
   // occurrence of a word.
   std::span<const std::uint64_t> lengths() const { return lengths_; }
   std::uint64_t words() const { return words_; }
+  // Of all documents, words and counts in their order.
+  std::uint64_t checksum() const { return checksum_; }
 
  private:
   std::vector<std::uint64_t> lengths_;
   std::uint64_t words_;
   std::uint64_t tokens_ = 0;
+  std::uint64_t checksum_ = 0;
   std::vector<std::uint64_t> numbers_;
   std::vector<std::size_t> ends_;  // of the documents, in entries_
   std::vector<WordCount> entries_;
@@ -74,7 +77,7 @@ struct DocumentPart {
 //
 // Throws FileError with line and column for: fewer or more fields, a field that is no integer, no documents
 // or words, a document or word above the number at the beginning, a document that is neither that of the line
-// before nor the next one, a count of 0 or above 2^32 - 1, another number of lines than announced, and
+// before nor the next one, a count of 0 or above 2^31 - 1, another number of lines than announced, and
 // whatever LineReader reports; without a line if the last documents have no words. Throws UsageError if
 // index + width exceeds count, or count is 0; OutOfMemory, with the line.
 LAPSE_EXPORT BagOfWords read_bag_of_words(const Input& input, DocumentPart part = {});

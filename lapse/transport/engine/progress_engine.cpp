@@ -167,7 +167,7 @@ void ProgressEngine::make_progress(std::chrono::microseconds wait) {
     if (!try_enter()) return false;
     const bool progressed = turn();
     busy = !transport_.idle();
-    leave();
+    leave_to_server();
     drive_submissions();
     return progressed;
   };

@@ -22,8 +22,8 @@ void AnnouncedPacket::announce(std::span<const std::byte> announcement, std::uin
   }
   bytes_ = bytes;
   buffer_ = std::move(buffer);
+  refused_since_.reset();
   if (reserve()) return;
-  refused_at_ = Clock::now();
   throw OutOfMemory(fmt::format("no memory for a packet of {} bytes from rank {}", bytes, from.value()));
 }
 
@@ -38,7 +38,9 @@ bool AnnouncedPacket::reserve() {
 
 bool AnnouncedPacket::allocate(Rank from) {
   if (reserve()) return true;
-  if (Clock::now() - refused_at_ < kPatience) return false;
+  const Clock::time_point now = Clock::now();
+  if (!refused_since_) refused_since_ = now;
+  if (now - *refused_since_ < kPatience) return false;
   throw Error(fmt::format("no memory for a packet of {} bytes from rank {} for {} s", bytes_, from.value(),
                           kPatience.count()));
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -26,8 +27,8 @@ class AnnouncedPacket {
   // memory for the packet cannot be allocated now.
   void announce(std::span<const std::byte> announcement, std::uint64_t largest, PacketBuffer buffer,
                 Rank from);
-  // Tries again to allocate the memory; false if there still is none. Throws Error if that has lasted for
-  // kPatience.
+  // Tries again to allocate the memory; false if there still is none. Throws Error if such attempts have
+  // failed for kPatience.
   bool allocate(Rank from);
   // Throws ProtocolError if there is no such packet.
   void append(std::span<const std::byte> piece, Rank from);
@@ -46,8 +47,8 @@ class AnnouncedPacket {
   bool reserve();
 
   PacketBuffer buffer_;
-  std::uint64_t bytes_ = 0;  // of the whole packet
-  Clock::time_point refused_at_{};
+  std::uint64_t bytes_ = 0;                         // of the whole packet
+  std::optional<Clock::time_point> refused_since_;  // the first attempt after the announcement
 };
 
 }  // namespace lapse

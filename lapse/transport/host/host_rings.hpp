@@ -66,7 +66,7 @@ class HostRings {
   // True if no packet waits for space.
   bool all_written() const { return waiting_destinations_.empty(); }
   // True if no announced packet is incomplete.
-  bool all_received() const;
+  bool all_received() const { return incomplete_ == 0; }
 
   // Sets `message` to the next packet of any sender, if any; it stays in place until release(). Throws
   // ProtocolError; OutOfMemory once for a packet that is announced but has no memory: it is received when
@@ -111,7 +111,8 @@ class HostRings {
   // Returns whether no packet waits any more.
   bool write_waiting(Rank to);
   void write_waiting();
-  // Takes what the sender has written up to the end of a packet. Returns whether there is a whole one.
+  // Takes what the sender has written up to the end of a packet, but not endlessly. Returns whether there is
+  // a whole one.
   bool take_from(Sender& sender, std::span<const std::byte>& packet);
 
   const std::size_t ring_bytes_;
@@ -123,7 +124,8 @@ class HostRings {
   std::vector<Destination> destinations_;  // by rank
   std::vector<Sender> senders_;            // the other ranks of the host
   std::vector<Rank> waiting_destinations_;
-  std::size_t taken_ = 0;  // the sender of the packet taken last
+  std::size_t taken_ = 0;       // the sender of the packet taken last
+  std::size_t incomplete_ = 0;  // senders of announced packets that are not released
   bool has_unused_ = false;
 };
 

@@ -101,6 +101,8 @@ function(lapse_test name)
   target_compile_options(${name} PRIVATE ${LAPSE_TEST_OPTIONS})
   if(LAPSE_JOINED_TEST_FILES AND NOT ARG_SEPARATE AND NOT ARG_RANKS)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LAPSE_JOINED_TEST_FILES})
+    # Joined files have absolute names, which the tests' macros would compile in: a cache serves one folder then.
+    target_compile_options(${name} PRIVATE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
   endif()
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})

@@ -23,8 +23,8 @@ class AnnouncedPacket {
   bool lacks_memory() const { return buffer_.capacity() < bytes_; }
 
   // A packet follows, whose pieces `buffer` takes. `announcement`: the message of the ring; packets of up to
-  // `largest` bytes are not announced. Throws ProtocolError; OutOfMemory if
-  // memory for the packet cannot be allocated now.
+  // `largest` bytes are not announced. Throws ProtocolError; OutOfMemory if memory for the packet cannot be
+  // allocated now.
   void announce(std::span<const std::byte> announcement, std::uint64_t largest, PacketBuffer buffer,
                 Rank from);
   // Tries again to allocate the memory; false if there still is none. Throws Error if such attempts have

@@ -29,6 +29,7 @@ class MpiSender {
 
   // Never waits. Returns the buffer to the pool when MPI no longer needs it.
   void send(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
+
   // Checks which sends are complete and begins the next fragments.
   void advance() LAPSE_REQUIRES(mpi_role);
 

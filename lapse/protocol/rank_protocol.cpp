@@ -26,9 +26,9 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
       groups_(registry_, outbox()),
-      stall_inquiry_(registry_, outbox(), replication_, synchronization_),
-      stop_requests_(registry_, outbox()),
-      termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }) {
+      termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }),
+      stall_inquiry_(registry_, outbox(), replication_, synchronization_, termination_),
+      stop_requests_(registry_, outbox(), termination_) {
   add(access_);
   add(localize_answers_);
   add(relocation_);

@@ -69,9 +69,9 @@ class RankProtocol final : public ModuleHost {
   LocalizeRequests localize_requests_;
   Leases leases_;
   RankGroups groups_;
+  TerminationDetection termination_;
   StallInquiry stall_inquiry_;
   StopRequests stop_requests_;
-  TerminationDetection termination_;
 };
 
 }  // namespace lapse

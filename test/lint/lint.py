@@ -27,6 +27,7 @@ CHECKS = {
     "public_headers": include_rules.check_public_headers,
     "exports": export_rules.check_exports,
     "file_length": text_rules.check_file_length,
+    "sources": text_rules.check_sources,
     "unfinished": text_rules.check_unfinished,
     "sleeps": text_rules.check_sleeps,
     "threads": text_rules.check_threads,

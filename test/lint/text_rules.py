@@ -1,4 +1,5 @@
 """Forbidden contents of files: too many lines, marks of unfinished work, sleeps, output without the logger, broken links."""
+import pathlib
 import re
 
 from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
@@ -21,6 +22,11 @@ _SHARED_LENGTH = re.compile(r"\bfunction (\w+)[^\n]*\bresult\((\w+)\)(?:(?!end f
                             r"character\(:[^)]*\), allocatable :: \2\b")
 # Names the thread and blocks signals.
 _MAY_MAKE_THREADS = "lapse/core/process/library_thread.hpp"
+# Words of a CMake list, and what stands for a part of a word.
+_NAME = re.compile(r"(?:[\w.+-]|\$\{\w+\})+")
+_VARIABLE = re.compile(r"\$\{\w+\}")
+# Programs of users, which a script builds.
+_BUILT_BY_USERS = "test/install/"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 
@@ -30,6 +36,21 @@ def check_file_length(root):
         lines = sum(1 for _ in numbered_lines(root, path))
         if lines > LONGEST_FILE:
             yield Problem(path, 0, f"has {lines} lines: at most {LONGEST_FILE} are allowed, split it")
+
+
+def check_sources(root):
+    """A CMake list names each source, by its whole name or without the ending; a variable may be a part of the name."""
+    named = set()
+    for path in files(root, (".cmake", "CMakeLists.txt")):
+        named.update(_NAME.findall("\n".join(text for _, text in numbered_lines(root, path))))
+    patterns = [re.compile(r"[^.]+".join(map(re.escape, _VARIABLE.split(name))))
+                for name in named if _VARIABLE.search(name) and len(_VARIABLE.sub("", name)) > 4]
+    for path in files(root, tuple(ending for ending in (*CPP, *FORTRAN) if ending not in (".hpp", ".h", ".inc"))):
+        name = pathlib.PurePosixPath(path)
+        if path.startswith(_BUILT_BY_USERS) or {name.name, name.stem} & named:
+            continue
+        if not any(pattern.fullmatch(part) for pattern in patterns for part in (name.name, name.stem)):
+            yield Problem(path, 0, "no CMake list names it: it is not built")
 
 
 def check_unfinished(root):

@@ -6,6 +6,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/protocol/worker/stall_question.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"
@@ -59,10 +60,21 @@ struct RankUnderTest {
     protocol.termination().start();
   }
 
+  // What comes at any time, without a message that causes it.
+  void ask() {
+    if (!question.finished) return;
+    question.detached = true;
+    question.finished = false;
+    protocol.stall_inquiry().handle_submission(question);
+  }
+  void request_stop() { protocol.stop_requests().handle_submission(stop); }
+
   Router router;
   RankProtocol protocol;
   Spreading spreading;
   QuiescenceRequest request;
+  StallQuestion question;
+  Submission stop;
 };
 
 // Several successive detections, like within a phase. Ranks ask for each at different times; before that, and
@@ -93,7 +105,7 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
       REQUIRE(step < 100'000);
       const std::size_t at = random.below(all.size());
       RankUnderTest& rank = *all[at];
-      switch (random.below(4)) {
+      switch (random.below(6)) {
         case 0:
           if (asked[at] || random.below(3) != 0) break;
           asked[at] = true;
@@ -114,6 +126,12 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
           to.end_turn();
           break;
         }
+        case 3:
+          if (random.below(4) == 0) rank.ask();
+          break;
+        case 4:
+          if (random.below(16) == 0) rank.request_stop();
+          break;
         default:
           rank.protocol.end_turn();
           break;
@@ -125,7 +143,7 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
         network.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
           FrameHeader header;
           std::memcpy(&header, packet.data(), sizeof header);
-          REQUIRE(header.kind != static_cast<std::uint16_t>(kTask));
+          REQUIRE(header.kind == static_cast<std::uint16_t>(FrameKind::wave_down));
           all[choice.to.index()]->protocol.handle_packet(from, packet);
         });
         all[choice.to.index()]->protocol.end_turn();

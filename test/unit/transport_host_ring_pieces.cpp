@@ -18,13 +18,13 @@ using host_ring::Kind;
 
 namespace {
 
-constexpr std::size_t kRingBytes = 4096;
+constexpr std::size_t kSmallRingBytes = 4096;
 constexpr std::size_t kLargest = 992;
 
 // Rings of two ranks, 0 and 1.
 class TwoRanks {
  public:
-  TwoRanks() : layout_(2, kRingBytes), memory_(layout_.bytes() / sizeof(Page)) {}
+  TwoRanks() : layout_(2, kSmallRingBytes), memory_(layout_.bytes() / sizeof(Page)) {}
 
   HostRings rings(std::int32_t rank) {
     return {bytes(),
@@ -50,7 +50,7 @@ class TwoRanks {
   std::array<BufferPool, 2> pools_;
 };
 
-PacketBuffer packet(std::size_t bytes, std::size_t seed) {
+PacketBuffer sample_packet(std::size_t bytes, std::size_t seed) {
   PacketBuffer buffer;
   std::byte* const begin = buffer.extend(bytes);
   for (std::size_t i = 0; i < bytes; ++i) begin[i] = static_cast<std::byte>((seed + i) * 31 % 255);
@@ -58,7 +58,7 @@ PacketBuffer packet(std::size_t bytes, std::size_t seed) {
 }
 
 bool is_packet(std::span<const std::byte> bytes, std::size_t size, std::size_t seed) {
-  const PacketBuffer expected = packet(size, seed);
+  const PacketBuffer expected = sample_packet(size, seed);
   return bytes.size() == size && std::memcmp(bytes.data(), expected.data(), size) == 0;
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("host ring pieces: large packets arrive whole and in order between sma
   HostRings receiver = ranks.rings(1);
   REQUIRE(sender.reaches(Rank(1)));
   const std::vector<std::size_t> sizes = {10, kLargest, kLargest + 1, 100, 50'000, 3, 2000, 3000, 0, 40'000};
-  for (std::size_t i = 0; i < sizes.size(); ++i) sender.send(Rank(1), packet(sizes[i], i));
+  for (std::size_t i = 0; i < sizes.size(); ++i) sender.send(Rank(1), sample_packet(sizes[i], i));
   REQUIRE_FALSE(sender.all_written());
   std::size_t next = 0;
   bool was_within = false;
@@ -102,7 +102,7 @@ TEST_CASE("host ring pieces: both ends copy at the same time") {
     HostRings rings = ranks.rings(0);
     if (!rings.reaches(Rank(1))) return;
     for (std::size_t i = 0; i < kPackets; ++i) {
-      rings.send(Rank(1), packet(1000 * (i % 17), i));
+      rings.send(Rank(1), sample_packet(1000 * (i % 17), i));
       if (i % 8 == 0) rings.advance();
     }
     while (!rings.all_written()) {
@@ -131,7 +131,7 @@ TEST_CASE("host ring pieces: what is left at the end is counted once") {
   HostRings sender = ranks.rings(0);
   HostRings receiver = ranks.rings(1);
   REQUIRE(sender.reaches(Rank(1)));
-  for (std::size_t i = 0; i < 3; ++i) sender.send(Rank(1), packet(20'000, i));
+  for (std::size_t i = 0; i < 3; ++i) sender.send(Rank(1), sample_packet(20'000, i));
   // Of the first, only pieces have been written.
   REQUIRE(receiver.discard_received() == 1);
   REQUIRE(sender.abandon() == 2);
@@ -144,7 +144,7 @@ TEST_CASE("host ring pieces: a packet for which there is no memory is reported o
   HostRingWriter writer = ranks.writer();
   const std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max() / 2;
   REQUIRE(writer.write(Kind::announcement, bytes_of(bytes)));
-  REQUIRE(writer.write(Kind::piece, packet(10, 0).bytes()));
+  REQUIRE(writer.write(Kind::piece, sample_packet(10, 0).bytes()));
   HostRings::Message message;
   REQUIRE_THROWS_AS(receiver.take(message), OutOfMemory);
   REQUIRE_FALSE(receiver.take(message));
@@ -172,19 +172,19 @@ TEST_CASE("host ring pieces: messages that no sender writes are refused") {
     REQUIRE_THROWS_WITH(receiver.take(message), Contains("after the packet announced before"));
   }
   SECTION("a piece without an announcement") {
-    REQUIRE(writer.write(Kind::piece, packet(10, 0).bytes()));
+    REQUIRE(writer.write(Kind::piece, sample_packet(10, 0).bytes()));
     REQUIRE_THROWS_WITH(receiver.take(message), Contains("a piece of 10 bytes from rank 0"));
   }
   SECTION("an empty piece, or too many of them") {
     REQUIRE(writer.write(Kind::announcement, bytes_of(bytes)));
-    REQUIRE(writer.write(Kind::piece, packet(bytes - 900, 0).bytes()));
+    REQUIRE(writer.write(Kind::piece, sample_packet(bytes - 900, 0).bytes()));
     REQUIRE_FALSE(receiver.take(message));
-    REQUIRE(writer.write(Kind::piece, packet(GENERATE(0, 901), 0).bytes()));
+    REQUIRE(writer.write(Kind::piece, sample_packet(GENERATE(0, 901), 0).bytes()));
     REQUIRE_THROWS_WITH(receiver.take(message), Contains("of whose packet 900 bytes are missing"));
   }
   SECTION("a packet between the pieces") {
     REQUIRE(writer.write(Kind::announcement, bytes_of(bytes)));
-    REQUIRE(writer.write(Kind::packet, packet(10, 0).bytes()));
+    REQUIRE(writer.write(Kind::packet, sample_packet(10, 0).bytes()));
     REQUIRE_THROWS_WITH(receiver.take(message), Contains("within an announced one"));
   }
 }

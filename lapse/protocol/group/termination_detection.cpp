@@ -48,6 +48,7 @@ void TerminationDetection::start() {
   is_within_phase_ = false;
   all_wait_ = false;
   contributed_ = false;
+  may_have_ended_ = false;
   host_.start_cuts();
 }
 
@@ -56,6 +57,7 @@ void TerminationDetection::handle_submission(Submission& submission) {
   if (level_ && !is_within_phase_) throw ProtocolError("a second detection of quiescence while one runs");
   level_ = static_cast<QuiescenceRequest&>(submission).level;
   is_within_phase_ = false;
+  may_have_ended_ = false;
   request_end_turn();
 }
 
@@ -92,6 +94,7 @@ void TerminationDetection::take_result() {
   all_wait_ = true;
   const QuiescenceCounts sums = decode(wave_.result());
   none_in_flight_ = sums.none_in_flight();
+  may_have_ended_ = sums.quiesced() && sums.waiting == 0;
   if (!sums.quiesced()) return;
   all_wait_ = false;
   // If the workers of other ranks continue, a rank without workers waits for the next detection.
@@ -115,6 +118,7 @@ void TerminationDetection::contribute() {
   counts.waiting = is_within_phase_ ? 1 : 0;
   encode(counts, contribution_.bytes);
   contributed_ = true;
+  may_have_ended_ = counts.busy == 0 && !is_within_phase_;
   wave_.handle_submission(contribution_);
   // If this rank is alone, or the root's contribution was the last, the wave has ended.
   if (wave_.completed_rounds() > waves_) take_result();

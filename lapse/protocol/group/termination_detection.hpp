@@ -70,6 +70,11 @@ class TerminationDetection final : public ProtocolModule {
   void end_turn() override LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
+  // Whether the phase may end without a further contribution of this rank, or has ended. No wave would count
+  // a frame that is sent from now on, and it might arrive after the end. So what does not follow from a
+  // message, such as a stop that is requested, must wait.
+  bool may_have_ended() const LAPSE_REQUIRES(progress_role) { return may_have_ended_; }
+
   // Called before a phase.
   void start();
   // Numbers of completed detections, and of those that have ended a phase.
@@ -91,6 +96,7 @@ class TerminationDetection final : public ProtocolModule {
   bool is_within_phase_ LAPSE_GUARDED_BY(progress_role) = false;    // workers of this rank wait for its end
   bool all_wait_ LAPSE_GUARDED_BY(progress_role) = false;           // every rank takes part in it
   bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the running wave
+  bool may_have_ended_ LAPSE_GUARDED_BY(progress_role) = false;     // see there
   std::uint64_t waves_ LAPSE_GUARDED_BY(progress_role) = 0;         // that have ended
   bool none_in_flight_ LAPSE_GUARDED_BY(progress_role) = true;      // as the last wave has found
   Contribution contribution_ LAPSE_GUARDED_BY(progress_role);

@@ -70,7 +70,8 @@ void StallInquiry::handle_submission(Submission& submission) {
                     .unanswered = std::vector<std::uint32_t>(static_cast<std::size_t>(registry_.ranks()))});
   Asked& asked = asked_.back();
   if (question.detached) {
-    ask_about_workers(asked, {.collective_calls = WorkerInquiryRecord::kDetached});
+    if (!termination_.may_have_ended())
+      ask_about_workers(asked, {.collective_calls = WorkerInquiryRecord::kDetached});
   } else if (question.collective_calls) {
     const WorkerInquiryRecord inquiry{.collective_calls = *question.collective_calls,
                                       .group = question.group};

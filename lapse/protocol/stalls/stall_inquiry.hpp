@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/group/termination_detection.hpp"
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
 #include "lapse/protocol/modules/replication.hpp"
@@ -80,7 +81,7 @@ static_assert(sizeof(WorkerInquiryAnswer) == 96);
 // no table records which one: every rank is asked for a sign of life. If the table may have replicas, the
 // rank that serves the key for the worker's own domain is asked, too. A question about workers, or about
 // ranks that are not synced, goes to every rank. A question ends when all ranks have answered, or after
-// kPatience.
+// kPatience; at once if it is about the end of a phase that may have been reached.
 //
 // Thread safety: the holder of the progress lock.
 //
@@ -96,8 +97,12 @@ class StallInquiry final : public ProtocolModule {
   static constexpr std::size_t kKeys = 3;
 
   StallInquiry(const Registry& registry, Outbox& outbox, const Replication& replication,
-               const Synchronization& synchronization)
-      : registry_(registry), outbox_(outbox), replication_(replication), synchronization_(synchronization) {}
+               const Synchronization& synchronization, const TerminationDetection& termination)
+      : registry_(registry),
+        outbox_(outbox),
+        replication_(replication),
+        synchronization_(synchronization),
+        termination_(termination) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   // Takes a StallQuestion.
@@ -154,6 +159,7 @@ class StallInquiry final : public ProtocolModule {
   Outbox& outbox_;
   const Replication& replication_;
   const Synchronization& synchronization_;
+  const TerminationDetection& termination_;
   std::vector<Asked> asked_ LAPSE_GUARDED_BY(progress_role);
   std::uint64_t questions_ LAPSE_GUARDED_BY(progress_role) = 0;
 };

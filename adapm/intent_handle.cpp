@@ -10,6 +10,7 @@
 #include "adapm/sampling/sampler_state.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/access/argument_checks.hpp"
+#include "lapse/ps/foreign_table.hpp"
 
 namespace adapm {
 

@@ -149,8 +149,8 @@ lapse::TableOptions ParameterManager::with_consistency(const lapse::TableOptions
 }
 
 void ParameterManager::add_table(const lapse::TableHandle& table, const lapse::TableOptions& options) {
-  management_->add_table(table, options.consistency == lapse::Consistency::eventual &&
-                                    options.update_rule.merge() != lapse::Merge::none);
+  management_->add_table(
+      table, options.consistency->may_have_copies() && options.update_rule.merge() != lapse::Merge::none);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/ps/access/worker_core.hpp"
+#include "lapse/ps/foreign_table.hpp"
 
 namespace adapm {
 

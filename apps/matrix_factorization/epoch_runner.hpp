@@ -53,7 +53,8 @@ struct RunnerOptions {
   std::uint64_t seed = 1;  // for the order
   // latency_hiding: cells of a window; intent: batches from announcing columns to their use.
   std::optional<std::size_t> lookahead = {};
-  std::optional<std::size_t> batch = {};  // classic, intent: cells whose factors are accessed together
+  std::optional<Consistency> consistency = {};  // intent: of the factors; a clock is a batch
+  std::optional<std::size_t> batch = {};        // classic, intent: cells whose factors are accessed together
 };
 
 // Belongs to one worker of the schedule. All workers call the same functions in the same order, with the

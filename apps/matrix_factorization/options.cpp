@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "apps/common/consistency_option.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
@@ -176,6 +177,7 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
                            "Order in which a worker visits its cells: by row, or random in every epoch"),
                  "--mode blocking, latency_hiding or classic",
                  [&training] { return training.runner.mode != TrainingMode::intent; });
+  only_in(TrainingMode::intent, "intent", add_consistency(app, training.runner.consistency, "a batch"));
   const auto add_number = [&](const std::string& option, std::optional<std::size_t>& target,
                               const std::string& meaning) {
     return app

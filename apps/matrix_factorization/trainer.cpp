@@ -34,8 +34,9 @@ double scale_of(const FactorizationProblem& problem) {
 }
 
 // Replicas show other workers' updates a little later, which pays off only with intents.
-Consistency consistency_of(TrainingMode mode) {
-  return mode == TrainingMode::intent ? Consistency::eventual : Consistency::sequential;
+Consistency consistency_of(const RunnerOptions& options) {
+  if (options.mode != TrainingMode::intent) return Consistency::sequential;
+  return options.consistency.value_or(Consistency::eventual);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ Trainer::Trainer(adapm::ParameterManager& manager, const FactorizationProblem& p
       factors_(create_factor_table(manager, options.table, problem, model_, options.initial_scale,
                                    options.seed,
                                    make_update_rule(options.update_rule, options.learning_rate.initial),
-                                   consistency_of(options.runner.mode))),
+                                   consistency_of(options.runner))),
       learning_rate_(options.learning_rate),
       value_scale_(scale_of(problem)),
       states_(static_cast<std::size_t>(local_workers_)) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/common/consistency_option.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
@@ -55,6 +56,7 @@ void add_training_options(CLI::App& app, TopicModelOptions& options, OptionCondi
       ->check(integer_from_0())
       ->capture_default_str();
   add_technique(app, options.technique);
+  add_consistency(app, training.consistency, "a batch");
   add_checkpoint_options(app, options.checkpoints, conditions);
 }
 

@@ -3,10 +3,13 @@
 namespace lapse::apps {
 
 TopicTables create_topic_tables(adapm::ParameterManager& manager, const std::string& name,
-                                const TopicPriors& priors) {
-  return {manager.create_table<std::int32_t>(
-              {.name = name + "-words", .keys = priors.words, .length = priors.topics}),
-          manager.create_table<std::int64_t>({.name = name + "-totals", .keys = 1, .length = priors.topics})};
+                                const TopicPriors& priors, std::optional<Consistency> consistency) {
+  return {manager.create_table<std::int32_t>({.name = name + "-words",
+                                              .keys = priors.words,
+                                              .length = priors.topics,
+                                              .consistency = consistency}),
+          manager.create_table<std::int64_t>(
+              {.name = name + "-totals", .keys = 1, .length = priors.topics, .consistency = consistency})};
 }
 
 }  // namespace lapse::apps

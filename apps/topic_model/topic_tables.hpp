@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "adapm/parameter_manager.hpp"
@@ -20,6 +21,6 @@ struct TopicTables {
 
 // Collective. `name`: prefix of the tables' names.
 TopicTables create_topic_tables(adapm::ParameterManager& manager, const std::string& name,
-                                const TopicPriors& priors);
+                                const TopicPriors& priors, std::optional<Consistency> consistency);
 
 }  // namespace lapse::apps

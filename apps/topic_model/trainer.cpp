@@ -70,7 +70,7 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
       lengths_(bag.lengths().begin(), bag.lengths().end()),
       checksum_(bag.checksum()),
       tokens_(std::accumulate(lengths_.begin(), lengths_.end(), std::uint64_t{0})),
-      tables_(create_topic_tables(manager, options_.tables, priors_)),
+      tables_(create_topic_tables(manager, options_.tables, priors_, options_.consistency)),
       workers_(static_cast<std::size_t>(local_workers_)) {
   const auto longest = std::ranges::max_element(lengths_);
   if (*longest > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max())) {

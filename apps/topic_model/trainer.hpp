@@ -22,7 +22,8 @@ struct TopicTrainingOptions {
   std::optional<double> alpha = {};  // TopicPriors; default: 50 / topics
   double beta = 0.01;
   std::uint64_t epochs = 100;
-  std::uint64_t evaluate_every = 10;  // epochs; 0: only after the last
+  std::uint64_t evaluate_every = 10;            // epochs; 0: only after the last
+  std::optional<Consistency> consistency = {};  // of both tables; a clock is a batch
   TopicWorkerOptions worker;
   std::int32_t host_ranks = 1;  // ranks of a host: each may use its share of the memory
 

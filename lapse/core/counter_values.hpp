@@ -50,6 +50,11 @@ struct LAPSE_EXPORT TableCounters {
   std::uint64_t checked_rows = 0;
   std::uint64_t not_finite_rows = 0;
   std::uint64_t clipped_rows = 0;
+  std::uint64_t clock_waits = 0;
+  std::uint64_t clock_waiting_nanoseconds = 0;
+  std::uint64_t clocks = 0;
+  std::uint64_t clock_lags = 0;
+  std::uint64_t clock_lag_max = 0;
   std::uint64_t copies_here = 0;
   std::uint64_t keys_here = 0;
   std::uint64_t bytes_here = 0;
@@ -58,20 +63,6 @@ struct LAPSE_EXPORT TableCounters {
   // Adds, except for maxima.
   TableCounters& operator+=(const TableCounters& other);
   bool operator==(const TableCounters&) const = default;
-};
-
-// One rank's counters for itself.
-struct LAPSE_EXPORT RankCounters {
-  std::uint64_t messages_sent = 0;
-  std::uint64_t messages_received = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t engine_turns = 0;
-  std::uint64_t helper_turns = 0;
-  std::uint64_t rounds = 0;
-
-  RankCounters& operator+=(const RankCounters& other);
-  bool operator==(const RankCounters&) const = default;
 };
 
 }  // namespace lapse

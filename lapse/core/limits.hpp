@@ -13,7 +13,7 @@ namespace lapse::limits {
 
 // Unanswered keys of all operations of a worker; an operation that would exceed it waits for answers. 30
 // bits, as UnansweredCount has two flags in addition.
-inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 30) - 1;
+inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 29) - 1;
 // Keys in one call, repeated keys counted each time. All keys of a call may be unanswered.
 inline constexpr std::uint32_t kKeysOfCall = kUnansweredKeys;
 // Pairs in one call on single elements, of which each may be unanswered by itself.

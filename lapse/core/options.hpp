@@ -78,11 +78,10 @@ struct LAPSE_EXPORT Options {
   // In a server's options: those of all its ranks.
   std::vector<std::string> ignored_variables = {};
 
-  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names and then by environment variables
-  // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, for a variable LAPSE_*
-  // whose name is nearly an option's (with the nearest name), and for a value that set or validate refuses.
-  // Lists other variables in ignored_variables, except those of an installation, such as LAPSE_ROOT and
-  // LAPSE_DIR. Throws on this rank only: a server created without options reads them itself, for all ranks.
+  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names, then by environment variables
+  // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, a variable whose name is
+  // nearly an option's, and a value that set or validate refuses. Lists other variables LAPSE_* in
+  // ignored_variables. Throws on this rank only: a server made without options reads them for all ranks.
   static Options from_environment();
   // Like from_environment, with these sources (lapse/core/option_sources.hpp) and without LAPSE_OPTIONS_FILE.
   static Options from_environment(const OptionSources& sources);

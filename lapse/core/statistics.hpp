@@ -12,6 +12,20 @@
 
 namespace lapse {
 
+// One rank's counters for itself.
+struct LAPSE_EXPORT RankCounters {
+  std::uint64_t messages_sent = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t engine_turns = 0;
+  std::uint64_t helper_turns = 0;
+  std::uint64_t rounds = 0;
+
+  RankCounters& operator+=(const RankCounters& other);
+  bool operator==(const RankCounters&) const = default;
+};
+
 // Messages of one kind. A record is about one key if the kind is about keys; bytes include headers.
 struct MessageKind {
   std::string name;

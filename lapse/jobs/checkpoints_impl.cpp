@@ -12,6 +12,7 @@
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/core/process/library_thread.hpp"
+#include "lapse/ps/foreign_table.hpp"
 
 namespace lapse {
 

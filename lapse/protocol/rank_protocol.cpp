@@ -23,6 +23,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       relocation_(registry_, outbox(), localize_answers_, key_relocation_),
       replication_(registry_, outbox(), key_replication_, relocation_, failure()),
       synchronization_(registry_, outbox(), replication_),
+      levels_(registry_, outbox(), replication_),
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
       groups_(registry_, outbox()),
@@ -34,6 +35,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
   add(relocation_);
   add(replication_);
   add(synchronization_);
+  add(levels_);
   add(localize_requests_);
   add(leases_);
   add(groups_);

@@ -6,6 +6,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/foreign_table.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/groups.hpp"
 #include "lapse/ps/mpi_calls.hpp"

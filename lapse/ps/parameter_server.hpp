@@ -39,24 +39,21 @@ struct RoundTimes;
 struct Statistics;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators.
-// Their collective calls are made one after the other, in the same order on all ranks, like those of MPI.
-// That includes servers of different threads: two threads that create tables on two servers at the same time
-// can wait for each other indefinitely, because making shared memory keeps other threads out of MPI until all
-// ranks have joined.
+// Their collective calls are made one after the other, in the same order on all ranks, like those of MPI,
+// also by different threads: two that create tables on two servers at the same time can wait for each other
+// indefinitely.
 //
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished. Between calls of the server nothing
 // runs, and the application may use MPI freely.
 //
-// Close the server before MPI_Finalize. After it, calls throw MpiStateError, and the destructor logs an
-// error.
+// Close the server before MPI_Finalize: after it, calls throw MpiStateError.
 //
 // In a child that fork has made, calls throw UsageError, except rank, ranks, hosts and options; close and the
-// destructor do nothing (docs/embedding.md). If a worker's function forks on a thread of the server and the
-// child leaves that function, the child ends: it has no caller.
+// destructor do nothing (docs/embedding.md).
 //
-// This header declares tables, workers and their operations. For more, include function.hpp, lease.hpp,
-// attached_worker.hpp or mpi_calls.hpp of this folder, or lapse/core/statistics.hpp.
+// For more, include function.hpp, lease.hpp, attached_worker.hpp or mpi_calls.hpp of this folder, or
+// lapse/core/statistics.hpp.
 class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which remains the caller's. Initialise MPI with
@@ -64,8 +61,7 @@ class LAPSE_EXPORT ParameterServer {
   // MPI_THREAD_SINGLE (plain MPI_Init), only run_here is allowed. Throws MpiStateError, ConfigurationError
   // (also if the options of the ranks differ), MpiError.
   ParameterServer(MPI_Comm communicator, const Options& options);
-  // Uses Options::from_environment. If the environment of one rank is invalid, every rank throws. Rank 0
-  // reads the file that its environment names, for all ranks.
+  // Uses Options::from_environment: rank 0 reads the file that its environment names, for all ranks.
   explicit ParameterServer(MPI_Comm communicator);
   // The same, from sources that are equal on all ranks.
   ParameterServer(MPI_Comm communicator, const OptionSources& sources);
@@ -81,7 +77,7 @@ class LAPSE_EXPORT ParameterServer {
   Rank rank() const;
   std::int32_t ranks() const;
   const Options& options() const;
-  // Returns for each rank a number of its host, equal for ranks of one host.
+  // By rank, a number of its host, equal for ranks of one host.
   std::vector<std::int32_t> hosts() const;
 
   // Collective. Throws on every rank: CollectiveMismatch if the options of the ranks differ,
@@ -92,11 +88,11 @@ class LAPSE_EXPORT ParameterServer {
     return Table<T>(create_table(options, element_type<T>()), identity());
   }
 
-  // Collective. Registers f under a name, for Worker::call, which runs f at the owner of a key: Result f(Key,
-  // std::span<T> value, const Argument&), without the last parameter if Argument is Nothing, and void if
-  // Result is Nothing. Both are trivially copyable. Any thread of the server may run f, several at a time,
-  // under the key's latch: f must not block and must not call the server. Throws on every rank:
-  // CollectiveMismatch if the ranks register differently, ConfigurationError if the name is taken or empty.
+  // Collective. Registers f for Worker::call, which runs f at the owner of a key: Result f(Key, std::span<T>
+  // value, const Argument&), without the last parameter if Argument is Nothing, and void if Result is
+  // Nothing. Both are trivially copyable. Any thread of the server may run f, several at a time, under the
+  // key's latch: f must not block and must not call the server. Throws on every rank: CollectiveMismatch if
+  // the ranks register differently, ConfigurationError if the name is taken or empty.
   template <Element T, class Argument = std::monostate, class Result = std::monostate, class F>
   Function<T, Argument, Result> register_function(std::string name, F f);
 
@@ -104,8 +100,7 @@ class LAPSE_EXPORT ParameterServer {
   const RegisteredFunction& register_function(RegisteredFunction function);
   const void* identity() const;
 
-  // Each worker is a thread with a stack, memory for its operations, a part in each barrier and a core to run
-  // on. A larger number is a mistake, to which the system would react by killing the job.
+  // Each worker is a thread with a stack and a core to run on: a larger number is a mistake.
   static constexpr std::int32_t kMaxWorkers = 4096;
 
   // Collective. Runs f(worker) on `workers` threads of this rank. Each rank chooses its number, 0 to
@@ -125,38 +120,35 @@ class LAPSE_EXPORT ParameterServer {
 
   // --- in place of run_workers; each rank chooses (docs/application-threads.md) ---
 
-  // Collective. Runs f on the calling thread as this rank's only worker. Its waits handle the messages of the
-  // rank. While f computes, this rank answers no other rank; see progress().
+  // Collective. Runs f on the calling thread as this rank's only worker, whose waits handle the messages of
+  // the rank: while f computes, it answers no other rank; see progress().
   void run_here(const std::function<void(Worker&)>& f);
   // Collective. Begins a phase in which threads of the application take `workers` places. A thread of the
   // server handles messages; with MPI_THREAD_FUNNELED, the calling thread does, in progress() and when a
   // worker that it has attached waits.
   void start_progress(std::int32_t workers);
-  // Collective. Ends this phase, like the end of run_workers. Throws UsageError, before anything happens, if
-  // a worker is attached.
+  // Collective. Ends this phase, like the end of run_workers. Throws UsageError if a worker is attached.
   void stop_progress();
-  // For libraries on top of the server: the checks of stop_progress(). Throws what they throw; otherwise no
-  // thread can attach from then on.
+  // For libraries on top of the server: the checks of stop_progress(); no thread can attach from then on.
   void end_attaching(std::string_view call);
   // Any thread, between start_progress and stop_progress. The calling thread takes the given place, or the
   // first free one; its number is the worker's local index. Collective calls of workers wait for all places.
   // Throws UsageError if the place is taken.
   [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
-  // Within a phase: handles the messages that have arrived. If no thread of the server does that, and none
-  // has arrived, waits at most `wait`. Throws UsageError if this thread must not call MPI.
+  // Within a phase: handles the messages that have arrived. If none has, and no thread of the server does
+  // that, waits at most `wait`. Throws UsageError if this thread must not call MPI.
   void progress(std::chrono::microseconds wait = {});
   // For the application's MPI calls while workers run. Throws UsageError if this thread must not call MPI.
   [[nodiscard]] MpiCalls mpi_calls();
 
-  // Collective. Returns the counters of all ranks since the start.
+  // Collective. The counters of all ranks since the start.
   Statistics statistics();
 
-  // Collective. For libraries on top of the server: returns the result of make() on every rank, by rank. If
-  // make() throws, so does this rank, and the other ranks throw PeerFailed.
+  // Collective. For libraries on top of the server: returns make() of every rank, by rank. If make() throws,
+  // so does this rank, and the other ranks throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
-  // Any thread. Asks the workers of all ranks to return early; see JobControl. Never rolled back. During a
-  // phase, other ranks know it soon; otherwise in the next phase.
+  // Any thread. Asks the workers of all ranks to return early (JobControl): soon, or in the next phase.
   void request_stop();
   // Any thread. Returns true if a rank has requested a stop.
   bool stop_requested() const;
@@ -165,10 +157,10 @@ class LAPSE_EXPORT ParameterServer {
   // decides about them, `times` says when rounds begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
 
-  // Likewise: the observer is notified of these wants and of all accesses, which are slower from then on.
+  // Likewise: the observer is notified of these wants and of all accesses, which become slower.
   void observe(KeyObserver& observer);
 
-  // Bytes of this rank. Of memory that the ranks of a domain share, this rank's part.
+  // Bytes of this rank, with its part of memory that the ranks of a domain share.
   struct MemoryUse {
     std::uint64_t words = 0;      // slot words of keys, and lengths where keys have their own
     std::uint64_t ownership = 0;  // owners of the keys whose home is this domain
@@ -187,8 +179,8 @@ class LAPSE_EXPORT ParameterServer {
   }
   MemoryUse memory_use() const;
   // Not collective. Estimates the memory of a table with these options when it is made, of a sparse one with
-  // max_keys. A key that arrives at this rank later, or a replica, takes a further slot. Calls the options'
-  // functions for the length and home of each key. Throws what create_table throws, except OutOfMemory.
+  // max_keys. A key that arrives later, or a replica, takes a further slot. Calls the options' functions for
+  // the length and home of each key. Throws what create_table throws, except OutOfMemory.
   template <Element T>
   MemoryUse estimate_memory(const TableOptions& options) const {
     return estimate_memory(options, element_type<T>());
@@ -196,7 +188,7 @@ class LAPSE_EXPORT ParameterServer {
 
   // Collective. Proves that nothing is in flight, and ends the server. Later calls throw ClosedError.
   void close();
-  // The same. Returns the last_words of every rank, by rank; none in a child that fork has made.
+  // Returns the last_words of every rank, by rank; none in a child that fork has made.
   std::vector<std::string> close(const std::string& last_words);
 
  private:

@@ -2,12 +2,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
+#include "lapse/ps/foreign_table.hpp"
 
 namespace lapse {
-
-std::string Consistency::to_string() const {
-  return kind_ == Kind::eventual ? "eventual" : "sequential";
-}
 
 TableHandle::TableHandle(TableShard& state, const void* server)
     : server_(server),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "lapse/consistency/consistency.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map_kind.hpp"
@@ -20,43 +21,17 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
-// The guarantee for reads of a table while others write. Equal on all ranks.
-class Consistency {
- public:
-  enum class Kind : std::uint8_t { sequential, eventual };
-
-  // Per key, every worker's operations take effect in its program order, wherever the key is.
-  static const Consistency sequential;
-  // Keys may have replicas, if a parameter manager (or ParameterServer::manage) asks for them. A worker sees
-  // its own writes at once, and never an older value than before; writes of other domains after one or two
-  // rounds, at the latest after sync_barrier.
-  static const Consistency eventual;
-
-  constexpr Kind kind() const { return kind_; }
-  LAPSE_EXPORT std::string to_string() const;
-  constexpr bool operator==(const Consistency&) const = default;
-
- private:
-  constexpr explicit Consistency(Kind kind) : kind_(kind) {}
-
-  Kind kind_;
-};
-inline constexpr Consistency Consistency::sequential{Consistency::Kind::sequential};
-inline constexpr Consistency Consistency::eventual{Consistency::Kind::eventual};
-
-// The options of a table, equal on every rank, limits included: create_table compares all of them, except
-// what functions do.
+// Equal on every rank, limits included: create_table compares all of them, except what functions do.
 struct TableOptions {
   std::string name = {};   // unique on the server; if empty: "table-<number>"
   std::uint64_t keys = 0;  // dense: the table has the keys 0 to keys - 1; at least 1
   bool sparse = false;     // any 64-bit key may occur; `keys` stays 0
   std::size_t length = 1;  // elements of each value; at least 1
-  // Elements of each key's value, in place of `length`: pure, equal on every rank, at least 1. A dense table
-  // calls it once for each key and keeps 4 bytes for it; a sparse one calls it at every access.
+  // Elements of each key's value, in place of `length`: pure, at least 1. A dense table calls it once for
+  // each key and keeps 4 bytes for it; a sparse one calls it at every access.
   std::function<std::size_t(Key)> lengths = {};
-  // Limits of a sparse table on each rank: the number of keys that it may store or have slot words of, and
-  // the bytes that it may take. An operation that would exceed one fails with OutOfMemory, as if the machine
-  // or the process were out of memory.
+  // Limits of a sparse table on each rank: keys that it may store or have slot words of, and the bytes that
+  // it may take. An operation that would exceed one fails with OutOfMemory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push
@@ -65,16 +40,15 @@ struct TableOptions {
   // For HomeMapKind::custom: returns a rank of the key's home domain, the same on every rank.
   HomeFunction home_function = {};
   UpdateRule update_rule = UpdateRule::add();  // what a push does
-  // For float and double: what happens to pushes and sets with elements that are not finite, and the largest
-  // L2 norm of a push to a key, above 0; a larger push is scaled down. See docs/update-rules.md.
+  // For float and double (docs/update-rules.md): pushes and sets with elements that are not finite; the
+  // largest L2 norm of a push to a key, above 0: a larger push is scaled down.
   NotFinite not_finite = NotFinite::allow;
   std::optional<double> max_push_norm = {};
   std::optional<bool> location_caches = {};     // default: the server's option
   std::optional<Consistency> consistency = {};  // default: sequential
 };
 
-// For the library: a Table without its element type, with the constants that an access to one key in memory
-// needs. Immutable; copies are cheap.
+// For the library: a Table without its element type, with the constants of an access to one key in memory.
 class LAPSE_EXPORT TableHandle {
  public:
   // The table's update rule, as a push to one key applies it.
@@ -137,12 +111,8 @@ class LAPSE_EXPORT TableHandle {
   TableShard* state_ = nullptr;
 };
 
-// Describes, for an error message, a table of `server` that another server's call was given. If null: of no
-// server.
-LAPSE_EXPORT const char* foreign_table(const void* server);
-
-// A cheap handle of a table of one server, valid as long as the server. An unassigned Table, such as a member
-// of a class before create_table, has no keys, and every call that needs its table throws UsageError.
+// A cheap handle of a table of one server, valid as long as the server. An unassigned one has no keys, and
+// every call that needs its table throws UsageError.
 template <Element T>
 class Table {
  public:

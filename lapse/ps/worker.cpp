@@ -54,9 +54,7 @@ std::int32_t Worker::ranks() const {
 }
 
 void Worker::advance_clock() {
-  core_->check_life();
-  core_->check_failure();
-  core_->endpoint().clock()->advance();
+  core_->advance_clock();
 }
 
 Clock Worker::current_clock() const {
@@ -149,7 +147,8 @@ bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std
 }
 
 bool Worker::admit_update(const TableHandle& table, Key key) {
-  core_->admit(table, std::span<const Key>(&key, 1));
+  core_->admit(table, std::span<const Key>(&key, 1), WorkerCore::Allowed::without_wait);
+  if (!core_->may_pass(table)) return false;
   core_->observe_update(table.state(), key);
   const TableShard& state = table.state();
   return core_->endpoint().may_access_memory(state, key, state.store().find(key));

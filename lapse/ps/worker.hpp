@@ -33,12 +33,10 @@ class Function;
 // The place of a key, as seen from one rank at one moment.
 enum class Locality : std::uint8_t {
   local,  // pull_if_local reads it, unless this worker has an unanswered operation on it
-  // At another domain, arriving, or leased by another worker. It becomes local after a localize, or the other
-  // worker's release, unless another domain localizes it again.
+  // At another domain, arriving, or leased by another worker: local after a localize, or the release.
   not_local,
-  // The ranks that share memory with this rank own the key, and its value is stored in private memory of the
-  // rank that serves it, because shared memory was full. It stays there until another domain takes it:
-  // localize changes nothing, pull_if_local and update_if_local return false, other calls send a message.
+  // This domain owns the key, in private memory of the rank that serves it: shared memory was full. It stays
+  // there until another domain takes it: localize changes nothing, other calls send a message.
   private_to_neighbour,
 };
 
@@ -71,7 +69,8 @@ class LAPSE_EXPORT Worker {
   std::int32_t ranks() const;
 
   // Begins the worker's next step, such as a batch. The clock starts at 0 and continues from phase to phase.
-  // Without a parameter manager nothing depends on it. Throws UsageError, PeerFailed, GroupFailed in a group.
+  // Intents of a parameter manager depend on it, and accesses to tables with a bound (Consistency). Throws
+  // UsageError (also under a lease, if a table has a bound), PeerFailed, GroupFailed.
   void advance_clock();
   Clock current_clock() const;
 
@@ -110,10 +109,9 @@ class LAPSE_EXPORT Worker {
   Operation call(const Table<T>& table, const Function<T, Argument, Result>& function,
                  std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments = {},
                  std::type_identity_t<std::span<Result>> results = {});
-  // Moves the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
-  // local once; another rank may have localized it since. If shared memory is full, a key may be stored in
-  // private memory of a neighbour (Locality::private_to_neighbour). Fails with UserCodeFailed or OutOfMemory
-  // if a key could not be made or stored here.
+  // Moves the keys to this rank, or to memory that it shares with its neighbours (or private memory of one:
+  // Locality::private_to_neighbour). Finished when each key was local once; another rank may have localized
+  // it since. Fails with UserCodeFailed or OutOfMemory if a key could not be made or stored here.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
@@ -154,9 +152,8 @@ class LAPSE_EXPORT Worker {
 
   // --- only if local: never leaves the rank ---
 
-  // Returns where the key is. The answer may be out of date when the call returns, except that
-  // private_to_neighbour lasts until another domain takes the key. A loop that waits for a key to become
-  // local checks this: at private_to_neighbour it must pull or push instead.
+  // Returns where the key is; it may have moved when the call returns. A loop that waits for a key to become
+  // local must pull or push instead at private_to_neighbour.
   template <Element T>
   Locality locality(const Table<T>& table, Key key) {
     return locality_of(table.handle(), key);

@@ -12,8 +12,7 @@
 namespace lapse {
 
 // The conditions that a worker's inlined accesses check before they touch the store; updated by the worker's
-// core. The gate is open only if WorkerCore::admit would have nothing to do. Every other condition of an
-// access, such as a consistency policy, keeps the gate closed, and the access goes through the core.
+// core. The gate is open only if WorkerCore::admit would have nothing to do.
 //
 // Thread safety: the worker's thread.
 class WorkerGate {
@@ -41,8 +40,7 @@ class WorkerGate {
   WorkerGate(const void* server, const UnansweredCount& unanswered, TableCounters* counters)
       : server_(server), unanswered_(&unanswered), counters_(counters) {}
 
-  // Returns true if the table belongs to this server, the worker is free, none of its operations is
-  // unanswered, and no rank has failed.
+  // Whether the table belongs to this server, the worker is free, and its count is clear.
   bool is_open(const TableHandle& table) const {
     // One branch for all. Uses integers because compilers warn of & between conditions.
     return (int{table.server() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
@@ -51,7 +49,7 @@ class WorkerGate {
   bool is_open(const TableHandle& table, Key key) const {
     return (int{is_open(table)} & int{table.has(key)}) != 0;
   }
-  // Returns true if no operation of the worker is unanswered and no rank has failed.
+  // Whether none of the worker's operations is unanswered, no table is barred, and no rank has failed.
   bool is_clear() const { return unanswered_->is_clear(); }
 
   const void* server() const { return server_; }

@@ -106,9 +106,8 @@ auto with_options(const py::dtype& type, const py::dict& given, F&& f) {
                             ? rule_of(rule.cast<std::string>(), given["parameters"].cast<Parameters>())
                             : custom_rule(rule, element);
   options.location_caches = given["location_caches"].cast<std::optional<bool>>();
-  for (const Consistency choice : {Consistency::sequential, Consistency::eventual})
-    if (given["consistency"].cast<std::optional<std::string>>() == choice.to_string())
-      options.consistency = choice;
+  if (const auto consistency = given["consistency"].cast<std::optional<std::string>>())
+    options.consistency = Consistency::parse(*consistency);
   for (const NotFinite choice : {NotFinite::count, NotFinite::refuse})
     if (given["not_finite"].cast<std::string>() == not_finite_name(choice)) options.not_finite = choice;
   options.max_push_norm = given["max_push_norm"].cast<std::optional<double>>();

@@ -13,7 +13,7 @@ ROOMS = {
     "lapse/transport": ["packets", "host", "rma", "", "engine"],
     "lapse/transport/mpi": ["library", "windows", ""],
     "lapse/store": ["memory", "values", "update_rules", "words", ""],
-    "lapse/protocol": ["host", "table", "worker", "records", "key", "modules", "group", "stalls", ""],
+    "lapse/protocol": ["host", "table", "worker", "records", "key", "modules", "levels", "group", "stalls", ""],
     "lapse/ps": ["headers", "stalls", "agreement", "access", "tables", "phase", "server", ""],
     "lapse/io": ["files", "compressed", "text", "loading", "npy", "vocabulary", "matrices", "triples", "documents"],
     "adapm": ["headers", "sampling", "intents", "tracing", "management", ""],

@@ -15,6 +15,7 @@
 #include "apps/topic_model/trainer.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/core/statistics.hpp"
 #include "test/mpi/application_techniques.hpp"
 #include "test/support/catch.hpp"
 
@@ -122,6 +123,23 @@ TEST_CASE("the topics that made the documents are found, under every technique")
     CHECK(trainer.likelihood() == Approx(likelihoods.back()).epsilon(1e-9));
     check_counts(manager, trainer);
     check_topics(manager, trainer);
+    manager.close();
+  }
+}
+
+TEST_CASE("the topics are found under every consistency policy") {
+  for (const Consistency consistency :
+       {Consistency::sequential, Consistency::eventual, Consistency::bsp, Consistency::cap(2)}) {
+    adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+    auto options = small_training({2});
+    options.consistency = consistency;
+    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    trainer.run();
+    CHECK(trainer.likelihood() > -3.5);
+    check_counts(manager, trainer);
+    const TableCounters counters = manager.statistics().server.table_total(trainer.tables().words.id());
+    CHECK((counters.clocks > 0) == consistency.staleness().has_value());
+    CHECK(counters.clock_lag_max <= consistency.staleness().value_or(0));
     manager.close();
   }
 }

@@ -136,8 +136,9 @@ def refused_arguments(create_table):
     no(TypeError, "length of table 'bad' is 1.5", KEYS, length=1.5)
     no(lapse.ConfigurationError, "initial values of table 'bad'", KEYS, initial=("uniform", 1))
     no(TypeError, "initial values of table 'bad' is 'zero': expected a number", KEYS, initial="zero")
-    no(lapse.errors.ConfigurationError, "consistency of table 'bad' is 'x': expected sequential or eventual", KEYS,
+    no(lapse.errors.ConfigurationError, "consistency of table 'bad' is 'x': expected sequential, eventual, bsp, cap", KEYS,
        consistency="x")
+    no(lapse.errors.ConfigurationError, "consistency of table 'bad' is 'cap(-1)'", KEYS, consistency="cap(-1)")
     no(TypeError, "seed of table 'bad'", KEYS, seed="1")
     no(TypeError, "max_keys of table 'bad'", sparse=True, max_keys="many")
     no(TypeError, "the parameter learning_rate of the rule of table 'bad'", KEYS, rule="sgd", learning_rate="fast")

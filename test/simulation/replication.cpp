@@ -94,3 +94,16 @@ TEST_CASE("replication: domains of several ranks, resets") {
 TEST_CASE("replication: refusals") {
   expect_no_violation({.replication = true, .eventual = true, .refusals = true});
 }
+
+TEST_CASE("clocks: the staleness of replicas is bounded where each rank is a domain") {
+  expect_copies({.min_ranks = 1,
+                 .max_ranks = 4,
+                 .domain_ranks = 1,
+                 .replication = true,
+                 .eventual = true,
+                 .clocked = true});
+}
+
+TEST_CASE("clocks: the staleness of replicas is bounded in any scenario") {
+  expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .clocked = true});
+}

@@ -102,6 +102,10 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
   little_memory = domain_ranks > 1 && random.below(4) == 0;
+  if (!limits.clocked) return;
+  resets = false;
+  clock_bound = one_of(0U, 0U, 1U, 3U);
+  calls_of_clock = one_of(2U, 4U, 8U);
 }
 
 std::string ScenarioReplication::to_string() const {
@@ -172,7 +176,7 @@ std::string Scenario::to_string() const {
       "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
-      "{} interruptions, {} speeds, {} calls of each worker{}{}{}{}{}",
+      "{} interruptions, {} speeds, {} calls of each worker{}{}{}{}{}{}",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
       location_caches ? "on" : "off", lookups ? "on" : "off", separate_bulk_lane ? 2 : 1,
@@ -182,6 +186,7 @@ std::string Scenario::to_string() const {
       bulk > 0 ? fmt::format(", {} of them on many keys", bulk) : "",
       direct_calls ? ", carried out by the worker" : "", resets ? ", with resets" : "",
       replication ? replication->to_string() : "",
+      clock_bound ? fmt::format(", staleness {}, {} calls a clock", *clock_bound, calls_of_clock) : "",
       !refusals ? ""
                 : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
                               initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));

@@ -20,6 +20,7 @@ Histories::Histories(const Scenario& scenario)
       live(scenario.all_workers(), scenario.shape.keys, scenario.counter_rules()) {
   const std::uint64_t keys = scenario.shape.keys;
   const std::size_t workers = scenario.all_workers();
+  if (scenario.clock_bound) live.set_clock_bound(*scenario.clock_bound);
   for (std::size_t worker = 0; worker < workers; ++worker) {
     counters.emplace_back(worker, workers, keys, scenario.counter_rules());
     assignments.emplace_back(worker, keys);
@@ -72,6 +73,8 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   protocol_.registry().prepare_workers(phase_.local_workers);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
+  progress_role.assert_held();  // One thread does everything.
+  protocol_.levels().start();
 }
 
 void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {
@@ -110,7 +113,9 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
       scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
                            : nullptr,
-      std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario))));
+      std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario)),
+      scenario.clock_bound ? std::make_unique<ClockPlay>(worker, histories.live, scenario.calls_of_clock)
+                           : nullptr));
 }
 
 std::vector<std::size_t> SimulatedRank::workers_of_domain(const Scenario& scenario) const {
@@ -131,7 +136,8 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
   if (scenario.counter_rules().eventual && protocol_.registry().tables().empty())
-    options.consistency = Consistency::eventual;
+    options.consistency =
+        scenario.clock_bound ? Consistency::cap(*scenario.clock_bound) : Consistency::eventual;
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
   // Without a limit each sparse table would read how much memory the machine has left, which takes a third of

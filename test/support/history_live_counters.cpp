@@ -7,7 +7,7 @@
 namespace lapse::test {
 
 LiveCounters::LiveCounters(std::size_t workers, std::size_t keys, const CounterRules& rules)
-    : rules_(rules), workers_(workers) {
+    : rules_(rules), workers_(workers), clocks_(workers) {
   const Counts none(workers, 0);
   const Counts initial(rules.elements(workers), 0);
   OfKey state{initial, initial, none, {}, {}, CounterChain(rules), {}, false};
@@ -48,7 +48,31 @@ LiveCounters::Floor LiveCounters::floor(std::size_t worker, Key key, Copy copy) 
     floor.counts.assign(state.issued.size(), 0);
   }
   if (rules_.eventual) raise(floor.counts, state.of_worker[worker]);
+  if (clock_bound_) raise_to_clock(worker, key, floor);
   return floor;
+}
+
+void LiveCounters::advanced(std::size_t worker) {
+  auto& issued = clocks_[worker].issued.emplace_back();
+  for (const OfKey& state : keys_) issued.push_back(state.issued[worker]);
+}
+
+void LiveCounters::raise_to_clock(std::size_t worker, Key key, Floor& floor) const {
+  const std::size_t clock = clocks_[worker].issued.size();
+  if (clock <= *clock_bound_) return;
+  const std::size_t needed = clock - *clock_bound_;
+  for (std::size_t other = 0; other < workers_; ++other) {
+    const ClockOf& of_other = clocks_[other];
+    if (other == worker) continue;
+    std::int64_t issued = keys_[key.index()].issued[other];
+    if (of_other.issued.size() >= needed) {
+      issued = of_other.issued[needed - 1][key.index()];
+    } else if (!of_other.ended) {
+      floor.too_early = other;
+      continue;
+    }
+    floor.counts[other] = std::max(floor.counts[other], issued);
+  }
 }
 
 void LiveCounters::raise(Counts& floor, const Counts& counts) const {
@@ -74,6 +98,12 @@ void LiveCounters::check_issued(const OfKey& state, Key key, const Counts& count
 void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor, const Counts& counts,
                                  Copy copy) {
   OfKey& state = of(key);
+  if (floor.too_early) {
+    throw HistoryViolation(
+        fmt::format("worker {} pulled key {} before worker {} had reached the clock that its "
+                    "own clock, {}, asks for with staleness {}",
+                    worker, key.value(), *floor.too_early, clocks_[worker].issued.size(), *clock_bound_));
+  }
   if (!rules_.may_follow(floor.counts, counts)) {
     throw HistoryViolation(
         fmt::format("worker {} pulled key {} and saw {}; {} had been answered or seen before it asked",

@@ -36,10 +36,19 @@ class LiveCounters {
   void reset_issued(Key key, std::int64_t number);
   void reset_answered(Key key, std::int64_t number);
 
+  // From now on a pull at clock c of its worker holds every push that another worker issued before its own
+  // clock c - bound, and is not called before the other has reached that clock. Without resets.
+  void set_clock_bound(std::uint32_t bound) { clock_bound_ = bound; }
+  void advanced(std::size_t worker);
+  // The worker issues no push any more.
+  void ended(std::size_t worker) { clocks_[worker].ended = true; }
+
   // The least that a pull that is called now must hold.
   struct Floor {
     Counts counts;  // with the number of the last reset, if any
-    Counts merged;  // where there are resets: pushes that have taken effect, wiped ones included
+    // A worker that has not reached the clock that it must have reached.
+    std::optional<std::size_t> too_early = {};
+    Counts merged = {};  // where there are resets: pushes that have taken effect, wiped ones included
   };
   Floor floor(std::size_t worker, Key key, Copy copy = Copy::any) const;
   // Records the answer of a pull that was called when floor(worker, key, copy) was `floor`.
@@ -86,8 +95,17 @@ class LiveCounters {
   void raise(Counts& floor, const Counts& counts) const;
   void check_issued(const OfKey& state, Key key, const Counts& counts) const;
 
+  struct ClockOf {
+    std::vector<std::vector<std::int64_t>> issued;  // by clock from 1 on and key: pushes before it
+    bool ended = false;
+  };
+  // Raises the floor of a pull that the worker calls now.
+  void raise_to_clock(std::size_t worker, Key key, Floor& floor) const;
+
   CounterRules rules_;
   std::size_t workers_;
+  std::optional<std::uint32_t> clock_bound_;
+  std::vector<ClockOf> clocks_;  // by worker
   std::vector<OfKey> keys_;
 };
 

@@ -46,13 +46,15 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
 
 RandomWorkload::RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings,
                                RandomEngine random, std::unique_ptr<LeasePlay> leases,
-                               std::unique_ptr<IntentPlay> intents, std::unique_ptr<SyncPlay> syncs)
+                               std::unique_ptr<IntentPlay> intents, std::unique_ptr<SyncPlay> syncs,
+                               std::unique_ptr<ClockPlay> clock)
     : clients_(std::move(clients)),
       settings_(settings),
       random_(random),
       leases_(std::move(leases)),
       intents_(std::move(intents)),
-      syncs_(std::move(syncs)) {}
+      syncs_(std::move(syncs)),
+      clock_(std::move(clock)) {}
 
 bool RandomWorkload::may_step() const {
   if (finished()) return false;
@@ -63,12 +65,18 @@ bool RandomWorkload::may_step() const {
   const auto done = [](const auto& call) { return call->done(); };
   // After the last call every answer counts as progress.
   if (last) return pending_.empty() || std::ranges::any_of(pending_, done);
+  if (clock_ && !clock_->may_call()) return false;
   const std::size_t first = wait_for_newest_ ? pending_.size() - count : 0;
   return std::all_of(pending_.begin() + static_cast<std::ptrdiff_t>(first),
                      pending_.begin() + static_cast<std::ptrdiff_t>(first + count), done);
 }
 
 void RandomWorkload::step() {
+  take_step();
+  if (clock_ && finished()) clock_->end();
+}
+
+void RandomWorkload::take_step() {
   if (leases_ && leases_->active()) {
     last_ = {};
     last_.of_lease = leases_->step(random_);
@@ -100,7 +108,16 @@ void RandomWorkload::step() {
   wait_for_newest_ = false;
   finish_answered();
   last_ = {};
-  if (!last) make_call();
+  if (clock_ && !last) {
+    last_.of_clock = clock_->advances();
+    if (last_.of_clock)
+      clock_->advance();
+    else
+      make_call();
+    clock_->draw(random_);
+  } else if (!last) {
+    make_call();
+  }
 }
 
 void RandomWorkload::run() {
@@ -216,6 +233,7 @@ void RandomWorkload::begin_intent() {
 std::string RandomWorkload::last_step() const {
   if (!last_.of_lease.empty()) return last_.of_lease;
   if (last_.of_intents) return "ends its intents";
+  if (last_.of_clock) return "advances its clock";
   if (!last_.called) return "takes answers";
   if (last_.call == Call::lease) return "asks for a lease";
   if (last_.call == Call::sync) return "will wait for copies";

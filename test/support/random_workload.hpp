@@ -10,6 +10,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
+#include "test/support/clock_play.hpp"
 #include "test/support/lease_play.hpp"
 #include "test/support/random_intents.hpp"
 #include "test/support/random_workload_client.hpp"
@@ -42,10 +43,10 @@ class RandomWorkload {
  public:
   // The clients outlive the workload; those that take part in leases have tables of their own. `leases`: how
   // leases are taken. `intents`: where intents are recorded. `syncs`: how the worker waits for replicas.
-  // Null: none are made.
+  // `clock`: how its clock advances. Null: none are made.
   RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
                  std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr,
-                 std::unique_ptr<SyncPlay> syncs = nullptr);
+                 std::unique_ptr<SyncPlay> syncs = nullptr, std::unique_ptr<ClockPlay> clock = nullptr);
 
   bool finished() const {
     return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
@@ -63,6 +64,7 @@ class RandomWorkload {
   std::string last_step() const;
 
  private:
+  void take_step();
   void make_call();
   void draw_keys(std::uint64_t keys);
   void draw_bulk_keys(std::uint64_t keys);
@@ -78,6 +80,7 @@ class RandomWorkload {
   std::unique_ptr<LeasePlay> leases_;
   std::unique_ptr<IntentPlay> intents_;
   std::unique_ptr<SyncPlay> syncs_;
+  std::unique_ptr<ClockPlay> clock_;
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
   std::size_t wait_for_ =
@@ -90,8 +93,9 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;     // what was done about a lease or a sync
-    bool of_intents = false;  // the last intents have ended
+    std::string of_lease;  // what was done about a lease or a sync
+    bool of_intents = false;
+    bool of_clock = false;  // the last intents have ended
   } last_;
 };
 

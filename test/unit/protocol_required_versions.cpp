@@ -36,7 +36,7 @@ struct Requirements {
 }  // namespace
 
 TEST_CASE("A count is clear when nothing is unanswered, required or closed, also when its counters wrap") {
-  constexpr std::uint32_t kMax = (std::uint32_t{1} << 30) - 1;
+  constexpr std::uint32_t kMax = (std::uint32_t{1} << 29) - 1;
   for (const bool closed : {false, true}) {
     UnansweredCount count;
     if (closed) count.close();

@@ -1,5 +1,5 @@
 // What a sync counts: changes before and after a cut, and REFRESHes before and after an answer.
-#include "lapse/protocol/table/refresh_counts.hpp"
+#include "lapse/protocol/table/refresh_parts.hpp"
 #include "lapse/protocol/table/replica_table.hpp"
 #include "test/support/catch.hpp"
 
@@ -86,24 +86,50 @@ TEST_CASE("A change that turns out to be empty is not waited for, and a record t
 TEST_CASE("REFRESHes that were sent behind an answer do not stand for earlier ones that they overtake") {
   const Rank self(0);
   const Rank peer(1);
-  RefreshCounts sender(2);
-  RefreshCounts receiver(2);
+  RefreshParts sender(2);
+  RefreshParts receiver(2);
   const auto send = [&] {
     sender.add_sent(self);
-    return sender.epoch(self);
+    return sender.open_part(self);
   };
   const std::uint64_t first = send();
   const std::uint64_t second = send();
-  receiver.begin(1);
-  CHECK(sender.answer(self, 1) == 2);
+  const RefreshParts::Part part = sender.end_part(self);
+  CHECK(part.refreshes == 2);
   const std::uint64_t third = send();
   receiver.add_received(peer, third, 1);
+  receiver.ended(peer, part);
   receiver.add_received(peer, second, 1);
-  CHECK(receiver.received(peer) == 1);
+  CHECK(receiver.complete(peer) == part.number);
   receiver.add_received(peer, first, 1);
-  CHECK(receiver.received(peer) == 2);
-  // The third counts for the next sync.
-  receiver.begin(2);
-  CHECK(sender.answer(self, 2) == 3);
-  CHECK(receiver.received(peer) == 3);
+  CHECK(receiver.complete(peer) == part.number + 1);
+  // The third counts for the next part.
+  const RefreshParts::Part next = sender.end_part(self);
+  CHECK(next.refreshes == 1);
+  receiver.ended(peer, next);
+  CHECK(receiver.complete(peer) == next.number + 1);
+}
+
+TEST_CASE("Parts of REFRESHes end in any order, and none is complete before those that it follows") {
+  const Rank peer(1);
+  RefreshParts receiver(2);
+  receiver.ended(peer, {2, 0});
+  receiver.ended(peer, {1, 1});
+  receiver.add_received(peer, 1, 1);
+  CHECK(receiver.complete(peer) == 0);
+  receiver.ended(peer, {0, 0});
+  CHECK(receiver.complete(peer) == 3);
+}
+
+TEST_CASE("Parts of REFRESHes that cannot be are refused") {
+  const Rank peer(1);
+  RefreshParts receiver(2);
+  receiver.ended(peer, {0, 0});
+  CHECK_THROWS_AS(receiver.ended(peer, {0, 0}), ProtocolError);
+  CHECK_THROWS_AS(receiver.add_received(peer, 0, 1), ProtocolError);
+  CHECK_THROWS_AS(receiver.ended(peer, {std::uint64_t{1} << 40, 0}), ProtocolError);
+  receiver.ended(peer, {2, 0});
+  CHECK_THROWS_AS(receiver.ended(peer, {2, 0}), ProtocolError);
+  receiver.add_received(peer, 1, 2);
+  CHECK_THROWS_AS(receiver.ended(peer, {1, 1}), ProtocolError);
 }

@@ -28,7 +28,8 @@ TEST_CASE("options are read into their fields") {
   const auto options = parse(
       "docs.txt --vocabulary words.txt --topics 20 --alpha 0.25 --beta 0.5 --epochs 7 --seed 9 --workers "
       "2,0,1 "
-      "--batch 16 --lookahead 4 --evaluate-every 3 --technique localize --output out --top-words 5 "
+      "--batch 16 --lookahead 4 --evaluate-every 3 --technique localize --consistency cap(2) --output out "
+      "--top-words 5 "
       "--summary-json summary");
   CHECK(options.documents == "docs.txt");
   CHECK(options.vocabulary == "words.txt");
@@ -43,6 +44,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(training.worker.lookahead == 4);
   CHECK(training.evaluate_every == 3);
   CHECK(options.technique == adapm::Technique::localize);
+  CHECK(training.consistency == lapse::Consistency::cap(2));
   CHECK(options.output == "out");
   CHECK(options.top_words == 5);
   CHECK(options.summary_json == "summary");
@@ -57,9 +59,9 @@ TEST_CASE("alpha depends on the number of topics unless it is given") {
 
 TEST_CASE("invalid options are refused") {
   for (const char* const arguments :
-       {"", "docs --topics 0", "docs --topics -1", "docs --alpha 0", "docs --beta -1", "docs --beta nan",
-        "docs --epochs x", "docs --batch 0", "docs --lookahead 0", "docs --top-words 0",
-        "docs --checkpoint-every 5", "docs --rate 1"}) {
+       {"", "docs --topics 0", "docs --topics -1", "docs --consistency cap(-1)", "docs --consistency fast",
+        "docs --alpha 0", "docs --beta -1", "docs --beta nan", "docs --epochs x", "docs --batch 0",
+        "docs --lookahead 0", "docs --top-words 0", "docs --checkpoint-every 5", "docs --rate 1"}) {
     CAPTURE(arguments);
     CHECK_THROWS_AS(parse(arguments), CLI::Error);
   }

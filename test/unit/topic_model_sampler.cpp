@@ -118,6 +118,30 @@ TEST_CASE("the topics of all tokens together have their posterior probabilities"
   CHECK(distance < (topics == 2 ? 0.008 : 0.025));
 }
 
+TEST_CASE("with many topics, two tokens of a document share one as often as the priors say") {
+  BagOfWords bag(2);
+  bag.add(std::vector<WordCount>{{0, 1}, {1, 1}});
+  WordTokens tokens(bag, std::vector<std::size_t>{0});
+  const auto sampler_kind = GENERATE(Kind::dense, Kind::tree);
+  const TopicPriors priors{.topics = 40, .alpha = 0.05, .beta = 0.5, .words = 2};
+  TopicCounts counts(tokens, priors.topics);
+  const auto sampler = make_sampler(sampler_kind, priors);
+  sampler->count_documents(tokens);
+  // With one topic for both: alpha (alpha + 1) for the document, beta^2 / (2 beta (2 beta + 1)) for the
+  // words.
+  const double same = (priors.alpha + 1) / (2 * priors.beta + 1);
+  const double other = 39 * priors.alpha / (2 * priors.beta);
+  const double expected = same / (same + other);
+  RandomEngine random(3, 1);
+  constexpr int kSweeps = 100'000;
+  int shared = 0;
+  for (int i = 0; i < kSweeps; ++i) {
+    sweep(*sampler, tokens, counts, random);
+    shared += tokens.all()[0].topic == tokens.all()[1].topic ? 1 : 0;
+  }
+  CHECK(std::abs(static_cast<double>(shared) / kSweeps - expected) < 0.01);
+}
+
 TEST_CASE("counts follow the topics that are drawn, with any number of topics") {
   const BagOfWords bag = small_collection();
   const Kind kind = GENERATE(Kind::dense, Kind::tree);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lapse/core/counter_values.hpp"
+#include "lapse/core/statistics.hpp"
 
 namespace lapse {
 
@@ -66,6 +66,11 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"checked_rows", &TableCounters::checked_rows, "keys of pushes and sets that were looked at, as the table has not_finite or max_push_norm"},
     CounterField<TableCounters>{"not_finite_rows", &TableCounters::not_finite_rows, "of these, those with elements that were not finite, applied or refused"},
     CounterField<TableCounters>{"clipped_rows", &TableCounters::clipped_rows, "of these, those that were scaled down to max_push_norm"},
+    CounterField<TableCounters>{"clock_waits", &TableCounters::clock_waits, "accesses that waited for slower workers, as the table bounds the staleness"},
+    CounterField<TableCounters>{"clock_waiting_nanoseconds", &TableCounters::clock_waiting_nanoseconds, "time of these waits, sum"},
+    CounterField<TableCounters>{"clocks", &TableCounters::clocks, "advances of clocks of workers that may access the table, which bounds the staleness"},
+    CounterField<TableCounters>{"clock_lags", &TableCounters::clock_lags, "by how many clocks what they could read then was behind theirs, sum"},
+    CounterField<TableCounters>{"clock_lag_max", &TableCounters::clock_lag_max, "the same, most: never above the bound", CounterMerge::maximum},
     CounterField<TableCounters>{"copies_here", &TableCounters::copies_here, "copies that the ranks hold now, beside main copies", CounterMerge::level},
     CounterField<TableCounters>{"keys_here", &TableCounters::keys_here, "keys that the ranks own now", CounterMerge::level},
     CounterField<TableCounters>{"bytes_here", &TableCounters::bytes_here, "their values and the state of the update rule", CounterMerge::level},

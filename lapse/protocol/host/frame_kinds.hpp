@@ -74,6 +74,12 @@ enum class FrameKind : std::uint16_t {
   pull_elements = 52,
   push_elements = 53,  // answered by push_answer
   pull_elements_answer = 54,
+  // Levels of clocks: the minimum of a subtree, and of all ranks, over the tree of ranks.
+  level_up = 55,
+  level_down = 56,
+  level_near = 57,  // within a domain: the sender's clock, and how fresh the copies are that it serves
+  // To a rank that serves the same keys for another domain: all updates up to this level are sent.
+  fresh = 58,
 };
 
 // The enumerators' names, by number.
@@ -92,10 +98,12 @@ inline constexpr std::string_view kFrameNames[] = {
     // Syncs, and what came later:
     "sync_for", "sync_for_answer", "sync", "sync_answer", "stop_request", "credit", "group_failed",
     // Single elements:
-    "pull_elements", "push_elements", "pull_elements_answer"};
+    "pull_elements", "push_elements", "pull_elements_answer",
+    // Levels of clocks:
+    "level_up", "level_down", "level_near", "fresh"};
 // The numbers of kinds are below this.
 inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
-static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::pull_elements_answer) + 1);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::fresh) + 1);
 
 // "unknown" for a number without a kind.
 constexpr std::string_view frame_name(std::size_t kind) {

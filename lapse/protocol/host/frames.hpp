@@ -43,7 +43,7 @@ struct FrameHeader {
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives and
   // group_failed: number of the group of workers; inquiries: number of the question; refresh: number of the
-  // receiver's last sync that the sender has answered
+  // part (RefreshParts)
   std::uint64_t operation = 0;
 
   // Every other field is 0.

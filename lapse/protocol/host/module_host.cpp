@@ -25,8 +25,9 @@ void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
 }
 
 void ModuleHost::end_turn() {
-  if (attention_.end_turn) {
-    attention_.end_turn = false;
+  attention_.repeat = attention_.end_turn;
+  while (attention_.repeat) {
+    attention_.end_turn = attention_.repeat = false;
     for (ProtocolModule* module : modules_) {
       if (!module->wants_end_turn()) continue;
       try {

@@ -86,6 +86,7 @@ class ProtocolModule : public SubmissionHandler {
   struct Attention {
     bool end_turn = false;  // some module has requested an end_turn
     bool deadline = false;  // some module has set one
+    bool repeat = false;    // see repeat_end_turn
   };
   // Called by the host, which outlives the module's use.
   void attach(Attention& attention, const TimeSource& time) {
@@ -104,6 +105,12 @@ class ProtocolModule : public SubmissionHandler {
   void request_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = true;
     if (attention_ != nullptr) attention_->end_turn = true;
+  }
+  // Within end_turn: another module, which waits for what has happened now, has requested an end_turn and may
+  // have had it already. Then the modules that have requested one get another one in this turn: possibly no
+  // further turn follows.
+  void repeat_end_turn() LAPSE_REQUIRES(progress_role) {
+    if (attention_ != nullptr) attention_->repeat = true;
   }
   void set_deadline(std::optional<Clock::time_point> deadline) LAPSE_REQUIRES(progress_role) {
     deadline_ = deadline;

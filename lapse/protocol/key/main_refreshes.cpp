@@ -16,7 +16,7 @@ bool MainRefreshes::send_refresh(TableShard& table, const MainCopy& main, Member
   const std::size_t bytes = sizeof(VersionRecord) + table.content_bytes(key);
   const Rank rank = table.serving_rank(key, to.domain);
   RefreshBacklog::Parked parked{copy_header(FrameKind::refresh, table, table.self_domain(), bytes), {}};
-  parked.header.operation = counts_.epoch(rank);
+  parked.header.operation = parts_.open_part(rank);
   if (later) parked.record.resize(bytes);
   std::byte* const record = later ? parked.record.data() : messages_.outbox().append(rank, parked.header);
   const auto fill = [&](const std::byte* value) {
@@ -31,9 +31,9 @@ bool MainRefreshes::send_refresh(TableShard& table, const MainCopy& main, Member
   }
   if (!later) {
     messages_.credits().add_sent(rank, bytes);
-    counts_.add_sent(rank);
+    parts_.add_sent(rank);
   } else if (backlog_.park(rank, key, std::move(parked))) {
-    counts_.add_sent(rank);
+    parts_.add_sent(rank);
   } else {
     --table.counters().refreshes_out;  // The earlier one is not sent.
   }

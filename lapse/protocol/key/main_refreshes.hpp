@@ -11,7 +11,7 @@
 #include "lapse/protocol/key/replica_messages.hpp"
 #include "lapse/protocol/table/arrival_table.hpp"
 #include "lapse/protocol/table/main_copies.hpp"
-#include "lapse/protocol/table/refresh_counts.hpp"
+#include "lapse/protocol/table/refresh_parts.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
@@ -31,7 +31,7 @@ class MainRefreshes {
   using Clock = ArrivalTable::Clock;
 
   MainRefreshes(const Registry& registry, ReplicaMessages& messages)
-      : registry_(registry), messages_(messages), counts_(registry.ranks()), backlog_(registry.ranks()) {}
+      : registry_(registry), messages_(messages), parts_(registry.ranks()), backlog_(registry.ranks()) {}
 
   // Refreshes the dirty holders that have credit (rule 8), and adds the others to the backlog. If the key is
   // leased, lists the record again.
@@ -55,7 +55,7 @@ class MainRefreshes {
   // Whether the main copy has a dirty holder that the rank serves.
   static bool is_owed(const TableShard& table, const MainCopy& main, Rank to);
 
-  RefreshCounts& counts() LAPSE_REQUIRES(progress_role) { return counts_; }
+  RefreshParts& parts() LAPSE_REQUIRES(progress_role) { return parts_; }
   const RefreshBacklog& backlog() const LAPSE_REQUIRES(progress_role) { return backlog_; }
 
  private:
@@ -65,7 +65,7 @@ class MainRefreshes {
 
   const Registry& registry_;
   ReplicaMessages& messages_;
-  RefreshCounts counts_ LAPSE_GUARDED_BY(progress_role);
+  RefreshParts parts_ LAPSE_GUARDED_BY(progress_role);
   RefreshBacklog backlog_ LAPSE_GUARDED_BY(progress_role);
 };
 

@@ -14,7 +14,6 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kWantsAhead = 8;  // distance of the prefetches of wants, in keys
-
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -155,30 +154,6 @@ void Replication::send_changes(Clock::time_point now) {
   }
 }
 
-bool Replication::owes(Rank to) const {
-  return keys_.refreshes.backlog().has_mains(to) ||
-         std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
-           const TableCopies* const copies = table->copies();
-           return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
-             return MainRefreshes::is_owed(*table, main, to);
-           });
-         });
-}
-
-bool Replication::end_leases_by_engine(Rank to) {
-  const Clock::time_point at = now();
-  for (const auto& table : registry_.tables()) {
-    if (table->copies() == nullptr) continue;
-    const bool has_ended =
-        table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
-          // Something waits for the key now, so that the lessee leaves the end of its lease to the engine.
-          return MainRefreshes::is_owed(*table, main, to) && !table->arrival_record(main.key(), at);
-        });
-    if (has_ended) return false;
-  }
-  return true;
-}
-
 void Replication::send_unsent_changes() {
   for (const auto& table : registry_.tables()) {
     if (table->copies() != nullptr) send_unsent_changes(*table);
@@ -290,7 +265,7 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     }
     take_record(table, header, records);
   }
-  if (kind == FrameKind::refresh) keys_.refreshes.counts().add_received(from, header.operation, header.count);
+  if (kind == FrameKind::refresh) keys_.refreshes.parts().add_received(from, header.operation, header.count);
   if (kind == FrameKind::refresh || kind == FrameKind::delta)
     keys_.messages.credits().add_received(from, std::size_t{header.count} * header.record_bytes);
   request_end_turn();

@@ -1,6 +1,7 @@
 // Replication: wants, rounds, and the messages between holders and owners.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -85,24 +86,37 @@ class Replication final : public ProtocolModule, public WantSink {
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Sends changes of replicas whose marks were taken before but that could not be sent then.
   void send_unsent_changes() LAPSE_REQUIRES(progress_role);
-  // After send_changes: whether a domain's replicas of keys that `to` serves for it must still be refreshed.
-  // Then their main copies are leased, or `to` has no credit.
-  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
-  // Lets the engine end the leases of the main copies that owes(to) is about: then this rank sends what it
-  // owes when they end. Otherwise a lease may end in memory, and no turn follows from it. False if a lease
-  // has ended meanwhile: then send_changes sends what it held up.
-  bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
+  // After send_changes: sends what `to` still lacks of the keys that it serves for another domain. False if
+  // main copies are leased, or `to` has no credit: then this rank sends it when that has ended, and a turn
+  // follows.
+  bool send_owed(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
   bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) {
     return !keys_.refreshes.backlog().empty(to);
   }
-  // Whether a sync of this rank waits for answers to its DELTAs.
-  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.deltas.set_awaited(awaited); }
+  // A *cut* of all replicas that this rank serves (ReplicaTable): their changes are sent, and those from
+  // before the cut are waited for until they are merged. There is one at a time, for one of these users; who
+  // has to wait for the other is next.
+  enum class CutUser : std::uint8_t { sync, level };
+  // Sends the changes and makes a cut; false if the other user's has not ended, or is next.
+  bool begin_cut(CutUser user, Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Whether what the cut waits for is merged. Sends what could not be sent before.
+  bool is_cut_merged() LAPSE_REQUIRES(progress_role);
+  // Returns whether the other user waits to cut.
+  bool end_cut() LAPSE_REQUIRES(progress_role) {
+    cutting_.reset();
+    return next_cut_.has_value();
+  }
+  // Whether the user waits for answers to the DELTAs of this rank.
+  void set_deltas_awaited(CutUser user, bool awaited) LAPSE_REQUIRES(progress_role) {
+    deltas_awaited_[static_cast<std::size_t>(user)] = awaited;
+    keys_.deltas.set_awaited(deltas_awaited_[0] || deltas_awaited_[1]);
+  }
   // Whether the rank waits for what this one sends.
   void set_awaited(Rank to, bool awaited) LAPSE_REQUIRES(progress_role) {
     keys_.messages.credits().set_awaited(to, awaited);
   }
-  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes.counts(); }
+  RefreshParts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes.parts(); }
   // Numbers of replicas that this rank has held over time, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) {
     return samples_.copies_over_time();
@@ -115,6 +129,11 @@ class Replication final : public ProtocolModule, public WantSink {
   void unwant(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
 
  private:
+  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  // Lets the engine end the leases of the main copies that owes(to) is about: otherwise a lease may end in
+  // memory, and no turn follows from it. False if a lease has ended meanwhile: then send_changes sends what
+  // it held up.
+  bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // This rank's wants of keys that it does not serve.
   WantedKeys& others(const TableShard& table) LAPSE_REQUIRES(progress_role);
   void change(TableId id, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
@@ -143,6 +162,9 @@ class Replication final : public ProtocolModule, public WantSink {
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
   ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when the current handling began
+  std::optional<CutUser> cutting_ LAPSE_GUARDED_BY(progress_role);
+  std::optional<CutUser> next_cut_ LAPSE_GUARDED_BY(progress_role);  // waits for the other's end
+  std::array<bool, 2> deltas_awaited_ LAPSE_GUARDED_BY(progress_role){};
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/table/table_copies.hpp"
+#include "lapse/protocol/modules/domain_peers.hpp"
 
 namespace lapse {
 
 namespace {
+
+constexpr Replication::CutUser kUser = Replication::CutUser::sync;
 
 template <class Record>
 Record sync_record(const FrameHeader& header, const std::byte* records, std::uint32_t at) {
@@ -25,36 +27,12 @@ bool Synchronization::has_work() const {
                              [](const auto& table) { return table->store().may_have_copies(); });
 }
 
-std::vector<Rank> Synchronization::members() const {
-  std::vector<Rank> members;
-  for (const auto& table : registry_.tables()) {
-    if (!table->store().may_have_copies()) continue;
-    for (const Rank rank : table->definition().domains.members(table->self_domain()))
-      if (std::ranges::find(members, rank) == members.end()) members.push_back(rank);
-  }
-  return members;
-}
-
-std::vector<Synchronization::Peer> Synchronization::peers() const {
-  std::vector<Peer> peers;
-  for (std::int32_t number = 0; number < registry_.ranks(); ++number) {
-    const Rank rank(number);
-    const bool is_peer = std::ranges::any_of(registry_.tables(), [&](const auto& table) {
-      const DomainMap& domains = table->definition().domains;
-      return table->store().may_have_copies() && domains.domain_of(rank) != table->self_domain() &&
-             domains.may_serve_same_key(registry_.self(), rank);
-    });
-    if (is_peer) peers.push_back({rank, std::nullopt});
-  }
-  return peers;
-}
-
 // --- for workers of the domain
 
 void Synchronization::handle_submission(Submission& submission) {
   auto& request = static_cast<SyncRequest&>(submission);
   const std::uint64_t worker = request.worker->local_index();
-  const std::vector<Rank> ranks = members();
+  const std::vector<Rank> ranks = members_of_domain(registry_);
   request.unanswered = ranks.size();
   for (const Rank rank : ranks) {
     if (rank == registry_.self()) {
@@ -81,8 +59,9 @@ void Synchronization::answered(std::uint64_t worker) {
 void Synchronization::begin() {
   served_.swap(waiting_);
   step_ = Step::asking;
-  replication_.refreshes().begin(++number_);
-  peers_ = peers();
+  ++number_;
+  peers_.clear();
+  for (const Rank rank : peers_of(registry_)) peers_.push_back({rank, std::nullopt});
   // Sent after the changes: a rank that gets both directly from here answers both at once.
   for (const Peer& peer : peers_)
     outbox_.append_record(peer.rank, FrameHeader::of(FrameKind::sync), SyncRecord{number_});
@@ -90,14 +69,15 @@ void Synchronization::begin() {
 
 void Synchronization::take_answer(Rank from, const SyncAnswerRecord& answer) {
   const auto peer = std::ranges::find(peers_, from, &Peer::rank);
-  const bool is_awaited = step_ == Step::asking && answer.number == number_ && peer != peers_.end() &&
-                          !peer->refreshes.has_value();
+  const bool is_awaited =
+      step_ == Step::asking && answer.number == number_ && peer != peers_.end() && !peer->part.has_value();
   if (!is_awaited) throw ProtocolError("a rank has answered a sync that has not asked it");
-  peer->refreshes = answer.refreshes;
+  replication_.refreshes().ended(from, answer.part);
+  peer->part = answer.part.number;
 }
 
 bool Synchronization::has_refreshed(const Peer& peer) const {
-  return peer.refreshes && replication_.refreshes().received(peer.rank) >= *peer.refreshes;
+  return peer.part && replication_.refreshes().complete(peer.rank) > *peer.part;
 }
 
 std::optional<Rank> Synchronization::awaited() const {
@@ -107,23 +87,14 @@ std::optional<Rank> Synchronization::awaited() const {
   return std::nullopt;
 }
 
-bool Synchronization::all_merged() const {
-  return std::ranges::none_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
-    return table->copies() != nullptr && table->copies()->replicas().waits_for_cut();
-  });
-}
-
 void Synchronization::advance() {
-  if (step_ == Step::asking && !awaited()) {
-    for (const auto& table : registry_.tables())
-      if (table->copies() != nullptr) table->copies()->replicas().cut();
-    step_ = Step::merging;
-  }
-  if (step_ == Step::merging && all_merged()) finish();
+  if (step_ == Step::asking && !awaited() && replication_.begin_cut(kUser, now())) step_ = Step::merging;
+  if (step_ == Step::merging && replication_.is_cut_merged()) finish();
 }
 
 void Synchronization::finish() {
   step_ = Step::none;
+  if (replication_.end_cut()) repeat_end_turn();
   for (const Waiting& waiting : std::exchange(served_, {})) {
     if (waiting.rank == registry_.self()) {
       answered(waiting.worker);
@@ -139,20 +110,14 @@ void Synchronization::finish() {
 void Synchronization::answer_asked() {
   std::vector<Asked> later;
   for (const Asked& asked : std::exchange(asked_, {})) {
-    // When a lease ends or credit arrives, the rank sends what it owes, and requests the end of a turn.
-    bool owes = replication_.owes(asked.by);
-    while (owes && !replication_.end_leases_by_engine(asked.by)) {
-      replication_.send_changes(now());
-      owes = replication_.owes(asked.by);
-    }
+    const bool owes = !replication_.send_owed(asked.by);
     replication_.set_awaited(asked.by, owes);
     if (owes) {
       later.push_back(asked);
       continue;
     }
-    outbox_.append_record(
-        asked.by, FrameHeader::of(FrameKind::sync_answer),
-        SyncAnswerRecord{asked.number, replication_.refreshes().answer(asked.by, asked.number)});
+    outbox_.append_record(asked.by, FrameHeader::of(FrameKind::sync_answer),
+                          SyncAnswerRecord{asked.number, replication_.refreshes().end_part(asked.by)});
   }
   asked_.insert(asked_.end(), later.begin(), later.end());
 }
@@ -181,7 +146,7 @@ void Synchronization::handle_frame(Rank from, const FrameHeader& header, const s
 
 void Synchronization::end_turn() {
   bool begins = step_ == Step::none && !waiting_.empty();
-  replication_.set_deltas_awaited(begins || step_ != Step::none);
+  replication_.set_deltas_awaited(kUser, begins || step_ != Step::none);
   if (begins || !asked_.empty())
     replication_.send_changes(now());
   else if (step_ != Step::none)
@@ -194,7 +159,7 @@ void Synchronization::end_turn() {
     if (!begins) break;
     replication_.send_changes(now());
   }
-  replication_.set_deltas_awaited(step_ != Step::none);
+  replication_.set_deltas_awaited(kUser, step_ != Step::none);
   // The awaited events happen in other modules: a DELTA is answered, a key arrives, a lease ends.
   if (!idle(IdleLevel::answered)) request_end_turn();
 }

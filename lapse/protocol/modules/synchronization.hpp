@@ -30,9 +30,9 @@ struct SyncRecord {
 static_assert(sizeof(SyncRecord) == 8);
 struct SyncAnswerRecord {
   std::uint64_t number = 0;
-  std::uint64_t refreshes = 0;  // how many REFRESHes the rank has sent to the asking rank before
+  RefreshParts::Part part;  // of the REFRESHes to the asking rank; ends here
 };
-static_assert(sizeof(SyncAnswerRecord) == 16);
+static_assert(sizeof(SyncAnswerRecord) == 24);
 
 // A worker asks every rank of its domain. Each runs a *sync* about the keys that it serves:
 // 1. It sends all changes of its replicas, and asks the ranks that serve these keys for other domains. Each
@@ -86,13 +86,8 @@ class Synchronization final : public ProtocolModule {
   // A rank that this rank's sync asks.
   struct Peer {
     Rank rank;
-    std::optional<std::uint64_t> refreshes;  // number it has sent; nullopt: it has not answered
+    std::optional<std::uint64_t> part;  // of its REFRESHes, the last that counts; nullopt: not answered
   };
-
-  // members: the ranks of this domain, for any table that may have replicas. peers: the ranks that serve, for
-  // another domain, a key that this rank serves.
-  std::vector<Rank> members() const;
-  std::vector<Peer> peers() const;
 
   void begin() LAPSE_REQUIRES(progress_role);
   void advance() LAPSE_REQUIRES(progress_role);
@@ -102,7 +97,6 @@ class Synchronization final : public ProtocolModule {
   void take_answer(Rank from, const SyncAnswerRecord& answer) LAPSE_REQUIRES(progress_role);
   // Whether all refreshes of the rank that the sync waits for have arrived.
   bool has_refreshed(const Peer& peer) const LAPSE_REQUIRES(progress_role);
-  bool all_merged() const LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

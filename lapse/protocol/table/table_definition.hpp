@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "lapse/core/types.hpp"
@@ -27,6 +28,8 @@ struct TableDefinition {
   Rank rank;
   HomeMap homes;
   PushLimits limits = {};
+  // By how many clocks a worker may be ahead of the updates of others that it can read; nullopt: by any.
+  std::optional<std::uint32_t> clock_bound = {};
 
   Domain self_domain() const { return homes.self(); }
   std::size_t members() const { return domains.members(self_domain()).size(); }

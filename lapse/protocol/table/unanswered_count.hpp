@@ -6,23 +6,31 @@
 
 namespace lapse {
 
-// Thread safety: add and require_none: the worker. finish, close, open and require_some: the holder of the
-// progress lock. Queries: both. Each counter has one writer, so that neither needs an atomic
+// Thread safety: add, require_none, bar and unbar: the worker. finish, close, open and require_some: the
+// holder of the progress lock. Queries: both. Each counter has one writer, so that neither needs an atomic
 // read-modify-write.
 //
-// Invariant: the difference of the counters is the total, with two bits above it:
+// Invariant: the difference of the counters is the total, with three bits above it:
 //
-//   | closed 1 | required 1 | total 30 |
+//   | closed 1 | required 1 | barred 1 | total 29 |
 //
 // So one comparison answers all questions that a worker has before it accesses memory.
 class UnansweredCount {
  public:
-  // At most 2^30 - 1, limits::kUnansweredKeys: a worker begins no operation that could exceed it.
-  std::uint32_t total() const { return difference() & (kRequiredBit - 1); }
-  // Nothing is unanswered, no version of a key is required, and the count is not closed.
+  // At most 2^29 - 1, limits::kUnansweredKeys: a worker begins no operation that could exceed it.
+  std::uint32_t total() const { return difference() & (kBarredBit - 1); }
+  // Nothing is unanswered, no version of a key is required, and the count is neither barred nor closed.
   bool is_clear() const { return difference() == 0; }
   // The worker must not read outdated replicas of some keys: it has seen newer versions (RequiredVersions).
   bool requires_some() const { return (difference() & kRequiredBit) != 0; }
+  // The worker may not access every table now: it is too far ahead of others.
+  bool is_barred() const { return (difference() & kBarredBit) != 0; }
+  void bar() {
+    if (!is_barred()) add(kBarredBit);
+  }
+  void unbar() {
+    if (is_barred()) add(-kBarredBit);
+  }
   void add(std::uint32_t items = 1) {
     submitted_.store(submitted_.load(std::memory_order_relaxed) + items, std::memory_order_relaxed);
   }
@@ -43,6 +51,7 @@ class UnansweredCount {
  private:
   static constexpr std::uint32_t kClosedBit = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kRequiredBit = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t kBarredBit = std::uint32_t{1} << 29;
 
   bool is_closed() const { return (difference() & kClosedBit) != 0; }
   std::uint32_t difference() const {

@@ -95,6 +95,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t payload_unit = 1;             // unit of their offsets among the updates, in bytes
   std::size_t update_bytes = 0;             // of all items
   bool holdable = false;                    // any item may be held: none is in a run
+  std::uint8_t side = 0;                    // of the clock at which it began (WorkerLevel)
   bool refused = false;                     // out of memory to submit it: no item is executed
   bool is_remote = false;                   // at least one item was sent to another rank
   std::uint32_t counted_bytes = 0;          // kept_bytes(), as its worker last counted them

@@ -18,6 +18,7 @@
 #include "lapse/protocol/worker/unanswered_table.hpp"
 #include "lapse/protocol/worker/worker_activity.hpp"
 #include "lapse/protocol/worker/worker_clock.hpp"
+#include "lapse/protocol/worker/worker_level.hpp"
 #include "lapse/transport/host/doorbell.hpp"
 
 namespace lapse {
@@ -83,8 +84,8 @@ class WorkerEndpoint {
   }
 
   // Called before the operation is submitted; `items` and `remaining` are set.
-  void opened(const OperationState& operation) {
-    open_.fetch_add(1, std::memory_order_relaxed);
+  void opened(OperationState& operation) {
+    operation.side = level_.begin();
     open_bytes_.fetch_add(operation.update_bytes, std::memory_order_relaxed);
   }
   // The operation may be answered while it is being built. It stays open until all_built.
@@ -107,7 +108,7 @@ class WorkerEndpoint {
     bell_.ring();
   }
   // Operations submitted and not yet completely answered, and the bytes that they carry. Any thread.
-  std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
+  std::uint32_t open() const { return level_.open(); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
 
   // Removes and returns the first failure of an operation without a handle. Requires that open() is zero.
@@ -125,6 +126,8 @@ class WorkerEndpoint {
     progress_role.assert_held();  // No engine runs.
     seat_ = seat;
     unanswered_.open();
+    unanswered_.count().unbar();
+    level_.take_seat();
     activity_.store(WorkerActivity::application, std::memory_order_relaxed);
     collective_calls_.store(0, std::memory_order_relaxed);
   }
@@ -138,6 +141,10 @@ class WorkerEndpoint {
   // The worker's only stall question; allocated by the first call.
   StallQuestion& stall_question();
 
+  WorkerLevel& level() { return level_; }
+  const WorkerLevel& level() const { return level_; }
+  // Notifies the engine that the worker's level may have risen.
+  LevelNotice& level_notice() { return level_notice_; }
   // May outlive the endpoint.
   const std::shared_ptr<WorkerClock>& clock() const { return clock_; }
 
@@ -185,7 +192,7 @@ class WorkerEndpoint {
   // constant during a phase
   Placement seat_;
   // self-synchronised
-  std::atomic<std::uint32_t> open_{0};
+  WorkerLevel level_;  // and the operations that are not completely answered
   std::atomic<std::uint64_t> open_bytes_{0};
   UnansweredTable unanswered_;
   RoutesInFlight routes_;
@@ -210,6 +217,7 @@ class WorkerEndpoint {
   std::shared_ptr<WorkerClock> clock_ = std::make_shared<WorkerClock>();
   LeaseRequest lease_request_;
   SyncRequest sync_request_;
+  LevelNotice level_notice_;
   std::unique_ptr<StallQuestion> stall_question_;
   // constant
   const std::size_t max_chunks_;
@@ -224,7 +232,7 @@ class WorkerEndpoint {
     operation.remaining.store(left, std::memory_order_release);
     if (left != 0) return;
     open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    open_.fetch_sub(1, std::memory_order_release);
+    level_.end(operation.side);
     bell_.ring();
   }
 

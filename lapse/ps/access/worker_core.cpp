@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "lapse/core/tracing/timed_region.hpp"
-#include "lapse/ps/access/call_count.hpp"
-#include "lapse/ps/access/direct_call.hpp"
 #include "lapse/ps/access/lease_hold.hpp"
 #include "lapse/ps/access/lease_taker.hpp"
-#include "lapse/ps/access/local_access.hpp"
-#include "lapse/ps/access/operation_builder.hpp"
 #include "lapse/ps/groups.hpp"
 #include "lapse/ps/stalls/stall_reports.hpp"
 #include "lapse/ps/stalls/stall_watch.hpp"
@@ -44,75 +42,6 @@ class ActivityGuard {
 
 // --- accesses ---
 
-Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
-                             const AccessRequest& request) {
-  endpoint_.require_operation();
-  wait_for_room(keys.size());
-  observe(table.state(), keys, table.state().reach(request.operation));
-  try {
-    return access_with_room(table, keys, request);
-  } catch (const std::bad_alloc&) {
-    throw_out_of_memory(table, keys.size());
-  }
-}
-
-void WorkerCore::throw_out_of_memory(const TableHandle& table, std::size_t keys) const {
-  throw OutOfMemory(fmt::format("no memory on rank {} for a call on {} keys of table '{}'",
-                                phase_.rank.value(), keys, table.state().name()));
-}
-
-Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const Key> keys,
-                                       const AccessRequest& request) {
-  TableShard& state = table.state();
-  const CallCount count(*this, gate_.counters(table), state, keys,
-                        request.operation.kind == OperationKind::pull);
-  const LocalAccess::Counts counts = count.keys();
-  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
-  if (first == keys.size()) return {};
-  sweep_required();
-  LocalAccess local(state, keys, request, endpoint_, counts, phase_.rank, first);
-  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
-  // If the worker could hold the engine for long, other threads take turns between keys and sending.
-  constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;
-  const bool plain = !request.runs_user_code(state) && state.sizes().uniform();
-  if (plain && keys.size() * state.sizes().layout().value_bytes() <= kMaxBytesInEngine) {
-    local.carry_out_leading();
-    if (local.at_end()) return {};
-    if (state.definition().members() == 1) local.expect_no_arrivals(!gate_.is_clear());
-    OperationState& operation = builder.state();
-    DirectCall call(local, builder, phase_.protocol.access(), phase_.rank);
-    const BusyGuard guard(gate_, Busy::engine);
-    if (phase_.engine.try_submit(call)) {
-      while (!call.is_complete()) [[unlikely]] {
-          local.carry_out_leading();
-          phase_.engine.submit_in_place(call);
-        }
-      Operation handle(*this, operation);
-      const bool is_over = operation.items.empty() && operation.done() && !operation.failure;
-      return is_over ? Operation() : std::move(handle);
-    }
-    local.expect_arrivals();
-  }
-  {
-    std::optional<BusyGuard> guard;
-    if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
-    try {
-      local.carry_out_rest([&](const Row& row, const Store::Word*) { builder.add(row); });
-    } catch (...) {
-      if (!builder.refuse(local.next_key(), phase_.rank)) throw;
-    }
-  }
-  std::optional<UserCodeFailed>& failure = local.failure();
-  if (builder.empty()) {
-    builder.discard();
-    if (failure) throw UserCodeFailed(*failure);
-    return {};
-  }
-  // The caller gets all failures in one place.
-  if (failure) builder.fail(*failure);
-  return submit(builder);
-}
-
 void WorkerCore::submit(Submission& submission) {
   const BusyGuard guard(gate_, Busy::engine);
   phase_.engine.submit(submission);
@@ -123,21 +52,6 @@ void WorkerCore::help_round() {
   const BusyGuard guard(gate_, Busy::engine);
   Submission round{.handler = &phase_.protocol.replication()};
   phase_.engine.help(round);
-}
-
-Operation WorkerCore::submit(OperationBuilder& builder) {
-  OperationState& state = builder.finish();
-  Operation handle(*this, state);
-  const BusyGuard guard(gate_, Busy::engine);
-  if (phase_.engine.try_submit(state)) return handle;
-  // Another thread will carry it out later, when the call's rows may have changed.
-  try {
-    state.keep_updates();
-  } catch (const std::bad_alloc&) {
-    builder.refuse(state.items.front().key, phase_.rank);
-  }
-  phase_.engine.submit(state);
-  return handle;
 }
 
 // --- handles ---
@@ -165,11 +79,94 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
   endpoint_.release(operation);
 }
 
+// --- the clock ---
+
+void WorkerCore::advance_clock() {
+  check_life();
+  check_failure();
+  Levels& levels = phase_.protocol.levels();
+  if (levels.is_used()) {
+    if (gate_.busy() == Busy::lease) {
+      throw UsageError(
+          fmt::format("worker {} on rank {} advances its clock while it holds a lease: some table bounds how "
+                      "far workers may be ahead, and others may wait for the lease",
+                      index(), phase_.rank.value()));
+    }
+    if (!may_advance())
+      wait_until([this] { return may_advance(); }, "operations from before the last advance of its clock");
+    endpoint_.level().advance();
+    if (!may_pass_all()) endpoint_.unanswered().count().bar();
+    notify_level();
+    count_lags();
+  }
+  endpoint_.clock()->advance();
+}
+
+void WorkerCore::notify_level() {
+  LevelNotice& notice = endpoint_.level_notice();
+  if (!notice.raise()) return;
+  notice.handler = &phase_.protocol.levels();
+  submit(notice);
+}
+
+void WorkerCore::end_clock() noexcept {
+  endpoint_.level().ended();
+  LevelNotice& notice = endpoint_.level_notice();
+  if (!phase_.protocol.levels().is_used() || !notice.raise()) return;
+  notice.handler = &phase_.protocol.levels();
+  phase_.engine.submit_from_outside(notice);
+}
+
+void WorkerCore::wait_to_pass(const TableHandle& table) {
+  if (may_pass(table)) return;
+  const Levels& levels = phase_.protocol.levels();
+  const std::uint32_t bound = *table.state().definition().clock_bound;
+  const auto began = std::chrono::steady_clock::now();
+  wait_until(
+      [&] { return may_pass(table); },
+      fmt::format("slower workers: it is at clock {} and may access table '{}', whose staleness is {}, "
+                  "when all have reached clock {}; reads show all updates before clock {}",
+                  endpoint_.level().clock(), table.name(), bound, endpoint_.level().clock() - bound,
+                  levels.readable(table.state())));
+  TableCounters& counters = gate_.counters(table);
+  ++counters.clock_waits;
+  counters.clock_waiting_nanoseconds +=
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count());
+  count_lags();
+}
+
+void WorkerCore::count_lags() {
+  const Levels& levels = phase_.protocol.levels();
+  const Level clock = endpoint_.level().clock();
+  const auto& tables = phase_.protocol.registry().tables();
+  counted_lags_.resize(tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const TableShard& table = *tables[i];
+    if (!table.definition().clock_bound || counted_lags_[i] == clock || !levels.admits(table, clock))
+      continue;
+    counted_lags_[i] = clock;
+    const auto lag = static_cast<std::uint64_t>(std::max<Level>(0, clock - levels.readable(table)));
+    TableCounters& counters = endpoint_.counters()[i];
+    ++counters.clocks;
+    counters.clock_lags += lag;
+    counters.clock_lag_max = std::max(counters.clock_lag_max, lag);
+  }
+}
+
+void WorkerCore::wait_for_all_tables() {
+  UnansweredCount& count = endpoint_.unanswered().count();
+  if (!count.is_barred()) return;
+  if (!may_pass_all()) wait_until([this] { return may_pass_all(); }, "slower workers, before a lease");
+  count.unbar();
+  count_lags();
+}
+
 // --- leases ---
 
 Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
   check_failure();
+  wait_for_all_tables();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) {

@@ -60,24 +60,25 @@ class WorkerCore {
 
   // --- before an access ---
 
-  enum class Allowed : std::uint8_t { when_free, under_lease };
+  // What an access may meet: it waits until the table may be accessed at the worker's clock; it does not wait
+  // and asks may_pass; the same, also under a lease.
+  enum class Allowed : std::uint8_t { when_free, without_wait, under_lease };
 
   // Every access calls this before it touches the store, unless the gate is open for it (WorkerGate). Throws
   // PeerFailed if a rank has failed, UsageError if the worker cannot be called now or the table belongs to
   // another server, KeyOutOfRange.
-  void admit(const TableHandle& table, std::span<const Key> keys,
-             Allowed allowed = Allowed::when_free) const {
+  void admit(const TableHandle& table, std::span<const Key> keys, Allowed allowed = Allowed::when_free) {
     if (!gate_.is_open(table)) [[unlikely]]
-      check_admission(table.server(), allowed);
+      check_admission(table, allowed);
     arguments_.keys(table.state(), keys);
   }
   // Like admit. Also throws LengthMismatch unless the keys' values have `elements` elements in all.
   void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
-                    std::size_t elements, Allowed allowed = Allowed::when_free) const {
+                    std::size_t elements, Allowed allowed = Allowed::when_free) {
     admit(table, keys, allowed);
     arguments_.elements(table.state(), keys, what, elements);
   }
-  void check_admission(const void* server, Allowed allowed) const;
+  void check_admission(const TableHandle& table, Allowed allowed);
   LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   // Throws UsageError if the worker has ended, or in a child that fork has made since the worker was made.
   void check_life() const {
@@ -91,6 +92,20 @@ class WorkerCore {
     if (group_failure_.raised()) [[unlikely]]
       throw_group_failed();
   }
+
+  // --- the clock ---
+
+  // Waits until the operations from before the last advance are answered.
+  void advance_clock();
+  bool may_advance() const { return endpoint_.level().may_advance(); }
+  // Whether the worker may access the table, or every table, at its clock.
+  bool may_pass(const TableHandle& table) const {
+    return !endpoint_.unanswered().count().is_barred() ||
+           phase_.protocol.levels().admits(table.state(), endpoint_.level().clock());
+  }
+  bool may_pass_all() const { return phase_.protocol.levels().admits_all(endpoint_.level().clock()); }
+  // The worker makes no call any more: no other one waits for its clock.
+  void end_clock() noexcept;
 
   // --- accesses, once admitted ---
 
@@ -132,6 +147,8 @@ class WorkerCore {
   Lease lease(std::span<const LeaseKeys> parts);
   // Submits the lease request of the endpoint to the engine.
   void submit_lease(LeaseRequest& request);
+  // Before a lease is requested: its holder must not wait.
+  void wait_for_all_tables();
   // Makes a lease: from now on the worker holds these keys.
   Lease hold(std::unique_ptr<LeaseHold> lease);
   // Ends the worker's lease; its keys are still to be released.
@@ -160,6 +177,12 @@ class WorkerCore {
 
  private:
   [[noreturn]] LAPSE_EXPORT_INNER void refuse_life() const;
+  void notify_level();
+  // Counts by how much what the worker can read is behind its clock, once in a clock, for each clocked table
+  // that it may access now.
+  void count_lags();
+  // Waits until the worker may access the table at its clock.
+  void wait_to_pass(const TableHandle& table);
   // Returns the number of completed rounds to wait for.
   std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
@@ -196,7 +219,8 @@ class WorkerCore {
   const OwnProcess process_;
   bool has_ended_ = false;
   const ArgumentChecks arguments_;
-  LeaseHold* lease_ = nullptr;  // null if none is held
+  LeaseHold* lease_ = nullptr;       // null if none is held
+  std::vector<Level> counted_lags_;  // by table: the last clock in which count_lags has counted
   const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
 };
 

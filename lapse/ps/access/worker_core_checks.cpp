@@ -3,6 +3,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/access/worker_core.hpp"
+#include "lapse/ps/foreign_table.hpp"
 #include "lapse/ps/groups.hpp"
 
 namespace lapse {
@@ -24,9 +25,17 @@ void WorkerCore::throw_group_failed() const {
 
 // --- before an access ---
 
-void WorkerCore::check_admission(const void* server, Allowed allowed) const {
-  check_call(server, allowed);
+void WorkerCore::check_admission(const TableHandle& table, Allowed allowed) {
+  check_call(table.server(), allowed);
   check_failure();
+  UnansweredCount& count = endpoint_.unanswered().count();
+  if (!count.is_barred()) [[likely]]
+    return;
+  if (may_pass_all()) {
+    count.unbar();
+    return count_lags();
+  }
+  if (allowed == Allowed::when_free) wait_to_pass(table);
 }
 
 void WorkerCore::refuse_life() const {

@@ -109,6 +109,7 @@ void WorkerCore::find_usable(const TableHandle& table, std::span<const Key> keys
 }
 
 bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
+  if (!may_pass(table)) return false;
   const TableShard& state = table.state();
   const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
   if (leased != nullptr) {

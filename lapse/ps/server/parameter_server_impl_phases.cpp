@@ -61,6 +61,15 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
           "SERIALIZED, "
           "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
+    const auto& tables = protocol_.registry().tables();
+    const auto bounded = std::ranges::find_if(
+        tables, [](const auto& table) { return table->definition().clock_bound.has_value(); });
+    if (call.attaches && bounded != tables.end()) {
+      throw UsageError(fmt::format(
+          "start_progress on rank {} with table '{}', whose staleness is bounded: workers that may attach "
+          "later would hold up those that have begun; use run_workers or run_here",
+          rank().value(), (*bounded)->name()));
+    }
     if (workers < 0 || workers > kMaxWorkers) {
       throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
                                    rank().value(), kMaxWorkers));
@@ -104,6 +113,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   sync_barrier_cut_.start(std::ssize(participants) == ranks(), replicas_are_shared);
   all_workers_.start(phase.local_workers, std::move(participants), &sync_barrier_cut_);
   protocol_.termination().start();
+  engine_.exclusively([this]() LAPSE_REQUIRES(progress_role) { protocol_.levels().start(); });
   return phase;
 }
 
@@ -222,9 +232,11 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
 
 void ParameterServer::Impl::start_progress(std::int32_t workers) {
   check_collective("start_progress");
-  attached_phase_.emplace(agree_on_phase(
-      {.name = "start_progress", .progress_threads = threads_ == ThreadSupport::serialized ? 1U : 0U},
-      workers));
+  attached_phase_.emplace(
+      agree_on_phase({.name = "start_progress",
+                      .attaches = true,
+                      .progress_threads = threads_ == ThreadSupport::serialized ? 1U : 0U},
+                     workers));
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::detached);
   begin_running();

@@ -63,7 +63,7 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
 
 TableFactory::Plan TableFactory::lay_out(const TableOptions& options, ElementType type,
                                          bool location_caches) const {
-  const bool may_have_copies = options.consistency.value_or(Consistency::sequential) == Consistency::eventual;
+  const bool may_have_copies = consistency_of(options).may_have_copies();
   const ValueLayout layout{
       .type = type,
       .length = options.length,
@@ -180,7 +180,8 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
                              .domains = place.domains,
                              .rank = place.rank,
                              .homes = std::move(place.homes),
-                             .limits = limits_of(plan.options)};
+                             .limits = limits_of(plan.options),
+                             .clock_bound = consistency_of(plan.options).staleness()};
   return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition))
                              : make_dense(std::move(plan), std::move(definition), shared);
 }

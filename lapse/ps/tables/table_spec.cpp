@@ -111,7 +111,7 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
           .home = std::string(home_map_name(options.home)),
           .update_rule = rule_text(options),
           .location_caches = location_caches,
-          .consistency = options.consistency.value_or(Consistency::sequential).to_string(),
+          .consistency = consistency_of(options).to_string(),
           .not_finite = std::string(not_finite_name(options.not_finite)),
           .max_push_norm = limit_text(options.max_push_norm)};
 }

@@ -12,6 +12,9 @@
 namespace lapse {
 
 // The limits of pushes in the options.
+inline Consistency consistency_of(const TableOptions& options) {
+  return options.consistency.value_or(Consistency::sequential);
+}
 inline PushLimits limits_of(const TableOptions& options) {
   return {.not_finite = options.not_finite, .max_norm = options.max_push_norm};
 }

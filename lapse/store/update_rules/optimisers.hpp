@@ -35,9 +35,8 @@ struct Adagrad {
 //     G     += mean over the elements of g * g
 //     value -= learning_rate * g / (sqrt(G) + epsilon)
 //
-// Gupta, Bengio & Weston, "Training Highly Multiclass Classifiers", JMLR 15 (2014), section 4.2 (one rate per
-// class); for embeddings: Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of
-// Deep Learning Recommendation Models", ISCA 2022. State: G, one number.
+// Gupta, Bengio & Weston, "Training Highly Multiclass Classifiers", JMLR 15 (2014), section 4.2; for
+// embeddings: Mudigere et al., "Software-Hardware Co-design ...", ISCA 2022. State: G, one number.
 struct RowwiseAdagrad {
   double learning_rate = 0.01;
   double l2 = 0;
@@ -55,10 +54,7 @@ struct RowwiseAdagrad {
 //     value -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 //
 // Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1. State: m and v for each
-// element, then t. In float, t stops at 2^24 pushes, the last number that float can count to; beta^t is 0
-// long before for every beta up to 0.999997, so the steps stay the same.
-//
-// A rarely pushed value keeps its m and v meanwhile (they decay only with its own pushes).
+// element, then t, which in float stops at 2^24. A rarely pushed value keeps its m and v meanwhile.
 struct Adam {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -77,12 +73,8 @@ struct Adam {
 //     value = -(z - sign(z) * l1) / ((beta + sqrt(n)) / alpha + l2)          otherwise
 //
 // McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013, algorithm 1. The learning rate
-// of a step is alpha / (beta + sqrt(n)). A push's scale multiplies it by multiplying the g in z (not in n),
-// which is equivalent if l1 = l2 = 0.
-//
-// State: z for each element, then n for each. A value that was initialised or set to w has n = 0 and the z
-// for which the last line gives w: -(w * (beta / alpha + l2) + sign(w) * l1), or 0 for w = 0. Rounding of z
-// makes that exact up to about |z| times the rounding unit in (beta / alpha + l2) * w.
+// of a step is alpha / (beta + sqrt(n)). State: z for each element, then n for each. docs/update-rules.md has
+// the scale of a push, and the state of a value that is set.
 struct Ftrl {
   double alpha = 0.1;
   double beta = 1;

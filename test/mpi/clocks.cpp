@@ -1,0 +1,264 @@
+// Tables whose staleness is bounded by clocks, over MPI: histories of all workers, gates that block and gates
+// that do not.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "adapm/parameter_manager.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/ps/attached_worker.hpp"
+#include "lapse/ps/lease.hpp"
+#include "test/mpi/adapm_copies.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using adapm::IntentWorker;
+using adapm::ParameterManager;
+using adapm::Technique;
+using lapse::Clock;
+using lapse::Consistency;
+using lapse::Key;
+using lapse::Table;
+using lapse::Worker;
+using lapse::test::contains;
+using lapse::test::expect;
+using lapse::test::options_of;
+using lapse::test::thrown_text;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 12;
+constexpr std::int64_t kClocks = 60;
+
+// Every value has an element for each worker. In each clock every worker pushes 1 to its element of some
+// keys: how many it has pushed before a clock is a function of the key and the clock.
+struct Pushes {
+  std::size_t worker;
+  // Not every worker changes every key in every clock.
+  bool pushes(std::uint64_t key, std::int64_t clock) const {
+    return (key + static_cast<std::uint64_t>(clock) * (worker + 1)) % 3 != 0;
+  }
+  std::int64_t before(std::uint64_t key, std::int64_t clock) const {
+    std::int64_t count = 0;
+    for (std::int64_t at = 0; at < clock; ++at) count += pushes(key, at) ? 1 : 0;
+    return count;
+  }
+};
+
+// A read at a clock shows all pushes of others from before `clock - staleness`, and exactly the own ones.
+void check(std::span<const std::int64_t> value, std::size_t self, std::uint64_t key, std::int64_t clock,
+           std::int64_t staleness, std::int64_t own) {
+  for (std::size_t other = 0; other < value.size(); ++other) {
+    if (other == self) {
+      expect(value[other] == own, "own pushes");
+    } else {
+      const std::int64_t least = Pushes{other}.before(key, std::max<std::int64_t>(0, clock - staleness));
+      expect(value[other] >= least,
+             "at clock " + std::to_string(clock) + " of worker " + std::to_string(self) + ", key " +
+                 std::to_string(key) + " shows " + std::to_string(value[other]) + " pushes of worker " +
+                 std::to_string(other) + ", expected at least " + std::to_string(least));
+    }
+  }
+}
+
+// Runs one worker through all clocks. Keys move, are wanted and not wanted any more meanwhile.
+class History {
+ public:
+  History(const Table<std::int64_t>& table, std::int64_t staleness, bool moves)
+      : table_(table), staleness_(staleness), moves_(moves) {}
+
+  template <class AnyWorker>
+  void run(AnyWorker& worker, bool asynchronous) const {
+    std::mt19937_64 random(worker.index() + 7);
+    std::vector<std::int64_t> own(kKeys);
+    std::vector<std::int64_t> value(worker.count());
+    std::vector<std::int64_t> unit(worker.count());
+    unit[worker.index()] = 1;
+    for (std::int64_t clock = 0; clock < kClocks; ++clock) {
+      if constexpr (std::is_same_v<AnyWorker, IntentWorker>) announce(worker, random);
+      for (std::uint64_t key = 0; key < kKeys; ++key) {
+        if (!Pushes{worker.index()}.pushes(key, clock)) continue;
+        lapse::Operation push = worker.push(table_, Key(key), unit);
+        if (!asynchronous) push.wait();
+        ++own[key];
+      }
+      for (int reads = 0; reads < 4; ++reads) {
+        const std::uint64_t key = random() % kKeys;
+        if (moves_ && random() % 4 == 0) worker.localize(table_, Key(key));
+        const bool in_memory = random() % 3 == 0 && worker.pull_if_local(table_, Key(key), value);
+        if (!in_memory) worker.pull(table_, Key(key), value).wait();
+        check(value, worker.index(), key, clock, staleness_, own[key]);
+      }
+      // Some workers are slower than others.
+      if (worker.index() % 3 == 1 && random() % 4 == 0) spin();
+      worker.advance_clock();
+    }
+  }
+
+ private:
+  void announce(IntentWorker& worker, std::mt19937_64& random) const {
+    const std::int64_t start = worker.current_clock().value() + static_cast<std::int64_t>(random() % 4);
+    worker.intent(table_, Key(random() % kKeys), Clock(start),
+                  Clock(start + 1 + static_cast<std::int64_t>(random() % 6)));
+  }
+  static void spin() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
+    while (std::chrono::steady_clock::now() < end) continue;
+  }
+
+  Table<std::int64_t> table_;
+  std::int64_t staleness_;
+  bool moves_;
+};
+
+lapse::TableOptions counts(std::size_t workers, Consistency consistency) {
+  return {.keys = kKeys, .length = workers, .consistency = consistency};
+}
+
+std::int32_t ranks_of_world() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("clocks: reads keep their bound while keys move and replicas come and go") {
+  const std::uint32_t staleness = GENERATE(0U, 1U, 3U);
+  const Technique technique =
+      GENERATE(Technique::adaptive, Technique::replication_only, Technique::relocation_only);
+  const std::int32_t workers = 2;
+  ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
+  const auto all = static_cast<std::size_t>(workers * ranks_of_world());
+  const auto table = manager.create_table<std::int64_t>(counts(all, Consistency::cap(staleness)));
+  for (int phase = 0; phase < 2; ++phase) {
+    const auto fresh = manager.create_table<std::int64_t>(counts(all, Consistency::cap(staleness)));
+    manager.run_workers(workers, [&](IntentWorker& worker) {
+      const History history(phase == 0 ? table : fresh, staleness, technique == Technique::adaptive);
+      history.run(worker, worker.index() % 2 == 0);
+    });
+  }
+  const lapse::TableCounters counters = manager.statistics().server.table_total(table.id());
+  CHECK(counters.clocks >= all * kClocks);
+  CHECK(counters.clock_lag_max <= staleness);
+  CHECK(counters.clock_lags <= counters.clocks * staleness);
+}
+
+TEST_CASE("clocks: a server without a manager keeps the bound, too, with any rule") {
+  const Consistency consistency = GENERATE(false, true) ? Consistency::bsp : Consistency::cap(2);
+  lapse::ParameterServer server(MPI_COMM_WORLD);
+  const auto all = static_cast<std::size_t>(2 * server.ranks());
+  const auto table = server.create_table<std::int64_t>(counts(all, consistency));
+  lapse::TableOptions assigned{
+      .keys = 1, .update_rule = lapse::UpdateRule::assign(), .consistency = consistency};
+  const auto last = server.create_table<std::int64_t>(assigned);
+  server.run_workers(2, [&](Worker& worker) {
+    History(table, *consistency.staleness(), true).run(worker, worker.index() % 2 == 1);
+    // A table that can have no replicas.
+    const std::int64_t one = 1;
+    worker.set(last, Key(0), std::span(&one, 1)).wait();
+    std::int64_t value = 0;
+    worker.pull(last, Key(0), std::span(&value, 1)).wait();
+    expect(value == 1, "the value");
+  });
+}
+
+TEST_CASE("clocks: workers stop where the bound says, not earlier, and continue when a slow one returns") {
+  constexpr std::int64_t kStaleness = 2;
+  lapse::ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>(counts(1, Consistency::cap(kStaleness)));
+  const auto free = server.create_table<std::int64_t>({.keys = 1});
+  server.run_workers(2, [&](Worker& worker) {
+    const bool slow = worker.index() == 0;
+    std::int64_t value = 0;
+    const std::span<std::int64_t> to(&value, 1);
+    // While the slow worker is at clock 0, the others pass up to clock kStaleness.
+    if (!slow) {
+      for (std::int64_t clock = 0; clock <= kStaleness; ++clock) {
+        worker.pull(table, Key(0), to).wait();
+        if (clock < kStaleness) worker.advance_clock();
+      }
+      worker.advance_clock();
+      // Now they must not, and an access that never waits says so. Other tables are open.
+      expect(!worker.pull_if_local(table, Key(0), to), "a read ahead of the bound");
+      expect(!worker.update_if_local(table, Key(0), [](std::span<std::int64_t>) {}),
+             "an update ahead of the bound");
+      worker.pull(free, Key(0), to).wait();
+    }
+    worker.barrier();
+    if (slow) {
+      worker.advance_clock();
+    } else {
+      worker.pull(table, Key(0), to).wait();
+      worker.push(table, Key(0), std::vector<std::int64_t>{1});
+    }
+    worker.barrier();
+    // A worker that has returned holds up no other.
+    if (slow) return;
+    for (int clock = 0; clock < 10; ++clock) {
+      worker.advance_clock();
+      worker.pull(table, Key(0), to).wait();
+    }
+  });
+}
+
+TEST_CASE("clocks: a lease waits before it is requested, and no clock advances under it") {
+  lapse::ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>(counts(1, Consistency::bsp));
+  server.run_workers(1, [&](Worker& worker) {
+    for (int clock = 0; clock < 5; ++clock) {
+      {
+        lapse::Lease lease = worker.lease(table, std::vector<Key>{Key(0), Key(1)});
+        ++lease.values(table)[0][0];
+        expect(contains(thrown_text<lapse::UsageError>([&] { worker.advance_clock(); }),
+                        "while it holds a lease"),
+               "an advance under a lease");
+        lease.release();
+      }
+      worker.advance_clock();
+      std::int64_t value = 0;
+      worker.pull(table, Key(0), std::span(&value, 1)).wait();
+      expect(value >= static_cast<std::int64_t>(worker.count()) * (clock + 1), "all of the last clock");
+    }
+  });
+}
+
+TEST_CASE("clocks: a worker that fails opens the gates of all others") {
+  lapse::ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>(counts(1, Consistency::bsp));
+  const auto run = [&] {
+    server.run_workers(1, [&](Worker& worker) {
+      if (worker.index() == worker.count() - 1) throw std::runtime_error("worn out");
+      std::int64_t value = 0;
+      worker.advance_clock();
+      for (;;) {
+        worker.pull(table, Key(0), std::span(&value, 1)).wait();
+        worker.advance_clock();
+      }
+    });
+  };
+  CHECK(contains(thrown_text<lapse::PeerFailed>(run), "worn out"));
+}
+
+TEST_CASE("clocks: policies and phases that cannot be are refused") {
+  lapse::ParameterServer server(MPI_COMM_WORLD);
+  CHECK(Consistency::parse("cap(3)") == Consistency::cap(3));
+  CHECK(Consistency::parse("asp") == Consistency::eventual);
+  CHECK(Consistency::parse(Consistency::bsp.to_string()) == Consistency::bsp);
+  for (const char* text : {"cap", "cap()", "cap(-1)", "cap(1.5)", "cap(1", "cap(99999999999)", "ssp", ""})
+    CHECK_THROWS_AS(Consistency::parse(text), lapse::ConfigurationError);
+  const std::uint32_t staleness = server.ranks() > 1 && server.rank().value() == 0 ? 1 : 2;
+  if (server.ranks() > 1) {
+    CHECK(contains(thrown_text<lapse::CollectiveMismatch>(
+                       [&] { server.create_table<std::int64_t>(counts(1, Consistency::cap(staleness))); }),
+                   "cap("));
+  }
+  server.create_table<std::int64_t>(counts(1, Consistency::bsp));
+  CHECK(contains(thrown_text<lapse::UsageError>([&] { server.start_progress(1); }), "bounded"));
+}

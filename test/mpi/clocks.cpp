@@ -2,10 +2,7 @@
 // that do not.
 #include <mpi.h>
 
-#include <chrono>
 #include <cstdint>
-#include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +13,7 @@
 #include "lapse/ps/lease.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/clock_history.hpp"
 #include "test/support/thrown_text.hpp"
 
 using adapm::IntentWorker;
@@ -26,6 +24,7 @@ using lapse::Consistency;
 using lapse::Key;
 using lapse::Table;
 using lapse::Worker;
+using lapse::test::ClockHistory;
 using lapse::test::contains;
 using lapse::test::expect;
 using lapse::test::options_of;
@@ -33,92 +32,8 @@ using lapse::test::thrown_text;
 
 namespace {
 
-constexpr std::uint64_t kKeys = 12;
-constexpr std::int64_t kClocks = 60;
-
-// Every value has an element for each worker. In each clock every worker pushes 1 to its element of some
-// keys: how many it has pushed before a clock is a function of the key and the clock.
-struct Pushes {
-  std::size_t worker;
-  // Not every worker changes every key in every clock.
-  bool pushes(std::uint64_t key, std::int64_t clock) const {
-    return (key + static_cast<std::uint64_t>(clock) * (worker + 1)) % 3 != 0;
-  }
-  std::int64_t before(std::uint64_t key, std::int64_t clock) const {
-    std::int64_t count = 0;
-    for (std::int64_t at = 0; at < clock; ++at) count += pushes(key, at) ? 1 : 0;
-    return count;
-  }
-};
-
-// A read at a clock shows all pushes of others from before `clock - staleness`, and exactly the own ones.
-void check(std::span<const std::int64_t> value, std::size_t self, std::uint64_t key, std::int64_t clock,
-           std::int64_t staleness, std::int64_t own) {
-  for (std::size_t other = 0; other < value.size(); ++other) {
-    if (other == self) {
-      expect(value[other] == own, "own pushes");
-    } else {
-      const std::int64_t least = Pushes{other}.before(key, std::max<std::int64_t>(0, clock - staleness));
-      expect(value[other] >= least,
-             "at clock " + std::to_string(clock) + " of worker " + std::to_string(self) + ", key " +
-                 std::to_string(key) + " shows " + std::to_string(value[other]) + " pushes of worker " +
-                 std::to_string(other) + ", expected at least " + std::to_string(least));
-    }
-  }
-}
-
-// Runs one worker through all clocks. Keys move, are wanted and not wanted any more meanwhile.
-class History {
- public:
-  History(const Table<std::int64_t>& table, std::int64_t staleness, bool moves)
-      : table_(table), staleness_(staleness), moves_(moves) {}
-
-  template <class AnyWorker>
-  void run(AnyWorker& worker, bool asynchronous) const {
-    std::mt19937_64 random(worker.index() + 7);
-    std::vector<std::int64_t> own(kKeys);
-    std::vector<std::int64_t> value(worker.count());
-    std::vector<std::int64_t> unit(worker.count());
-    unit[worker.index()] = 1;
-    for (std::int64_t clock = 0; clock < kClocks; ++clock) {
-      if constexpr (std::is_same_v<AnyWorker, IntentWorker>) announce(worker, random);
-      for (std::uint64_t key = 0; key < kKeys; ++key) {
-        if (!Pushes{worker.index()}.pushes(key, clock)) continue;
-        lapse::Operation push = worker.push(table_, Key(key), unit);
-        if (!asynchronous) push.wait();
-        ++own[key];
-      }
-      for (int reads = 0; reads < 4; ++reads) {
-        const std::uint64_t key = random() % kKeys;
-        if (moves_ && random() % 4 == 0) worker.localize(table_, Key(key));
-        const bool in_memory = random() % 3 == 0 && worker.pull_if_local(table_, Key(key), value);
-        if (!in_memory) worker.pull(table_, Key(key), value).wait();
-        check(value, worker.index(), key, clock, staleness_, own[key]);
-      }
-      // Some workers are slower than others.
-      if (worker.index() % 3 == 1 && random() % 4 == 0) spin();
-      worker.advance_clock();
-    }
-  }
-
- private:
-  void announce(IntentWorker& worker, std::mt19937_64& random) const {
-    const std::int64_t start = worker.current_clock().value() + static_cast<std::int64_t>(random() % 4);
-    worker.intent(table_, Key(random() % kKeys), Clock(start),
-                  Clock(start + 1 + static_cast<std::int64_t>(random() % 6)));
-  }
-  static void spin() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
-    while (std::chrono::steady_clock::now() < end) continue;
-  }
-
-  Table<std::int64_t> table_;
-  std::int64_t staleness_;
-  bool moves_;
-};
-
 lapse::TableOptions counts(std::size_t workers, Consistency consistency) {
-  return {.keys = kKeys, .length = workers, .consistency = consistency};
+  return {.keys = ClockHistory::kKeys, .length = workers, .consistency = consistency};
 }
 
 std::int32_t ranks_of_world() {
@@ -140,12 +55,14 @@ TEST_CASE("clocks: reads keep their bound while keys move and replicas come and 
   for (int phase = 0; phase < 2; ++phase) {
     const auto fresh = manager.create_table<std::int64_t>(counts(all, Consistency::cap(staleness)));
     manager.run_workers(workers, [&](IntentWorker& worker) {
-      const History history(phase == 0 ? table : fresh, staleness, technique == Technique::adaptive);
-      history.run(worker, worker.index() % 2 == 0);
+      const ClockHistory history(phase == 0 ? table : fresh, staleness, technique == Technique::adaptive);
+      history.run(worker, worker.index() % 2 == 0, [&](IntentWorker& by, Key key, Clock start, Clock end) {
+        by.intent(phase == 0 ? table : fresh, key, start, end);
+      });
     });
   }
   const lapse::TableCounters counters = manager.statistics().server.table_total(table.id());
-  CHECK(counters.clocks >= all * kClocks);
+  CHECK(counters.clocks >= all * ClockHistory::kClocks);
   CHECK(counters.clock_lag_max <= staleness);
   CHECK(counters.clock_lags <= counters.clocks * staleness);
 }
@@ -159,7 +76,7 @@ TEST_CASE("clocks: a server without a manager keeps the bound, too, with any rul
       .keys = 1, .update_rule = lapse::UpdateRule::assign(), .consistency = consistency};
   const auto last = server.create_table<std::int64_t>(assigned);
   server.run_workers(2, [&](Worker& worker) {
-    History(table, *consistency.staleness(), true).run(worker, worker.index() % 2 == 1);
+    ClockHistory(table, *consistency.staleness(), true).run(worker, worker.index() % 2 == 1);
     // A table that can have no replicas.
     const std::int64_t one = 1;
     worker.set(last, Key(0), std::span(&one, 1)).wait();

@@ -65,6 +65,27 @@ void latch(const Job& job) {
   server.close();
 }
 
+// Rank 1 does not advance its clock.
+void clock_behind(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
+  const auto table =
+      server.create_table<std::int64_t>({.name = "clocked", .keys = 8, .consistency = Consistency::cap(1)});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"worker 0 on rank 0 has waited for 1 s for slower workers: at clock 2 it may access table 'clocked', "
+       "with staleness 1, when all others have reached clock 1",
+       "worker 1 on rank 1 is behind: it runs code of the application, and has not called advance_clock"},
+      [&] { kill(job.processes[1], SIGUSR1); });
+  server.run_workers(1, [&](Worker& worker) {
+    if (worker.rank().value() == 1) return idle_here();
+    std::vector<std::int64_t> value(1);
+    for (int clock = 0; clock < 2; ++clock) worker.advance_clock();
+    worker.pull(table, kKey, value).wait();
+  });
+  observer.finish();
+  server.close();
+}
+
 // Rank 2 is stopped while it owns a key whose home is another rank.
 void owner(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
@@ -306,7 +327,8 @@ void returned(const Job& job) {
 int main(int argc, char** argv) {
   return lapse::test::run_stall_case(
       argc, argv,
-      {{"latch", latch},
+      {{"clock_behind", clock_behind},
+       {"latch", latch},
        {"owner", owner},
        {"passed_on", passed_on},
        {"leased", leased},

@@ -25,7 +25,7 @@ lapse_test(simulation SEPARATE
   TIMEOUT 300
   ARGUMENTS ${simulation_cases})
 lapse_test(simulation_threads
-  THREADED threads.cpp
+  THREADED threads.cpp threads_clocks.cpp
   DEPENDS lapse_test_histories
   LABELS simulation
   TIMEOUT 300)

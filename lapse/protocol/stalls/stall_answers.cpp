@@ -64,9 +64,13 @@ WorkerInquiryAnswer StallInquiry::answer_about_workers(const WorkerInquiryRecord
   const auto attached = [](const auto& worker) { return worker->activity() != WorkerActivity::detached; };
   if (inquiry.collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
     return answer;
+  const auto is_absent = [&](const auto& worker) {
+    if (inquiry.group == WorkerInquiryRecord::kLevel)
+      return worker->level().clock() < static_cast<Level>(inquiry.collective_calls);
+    return worker->seat().group == inquiry.group && worker->collective_calls() < inquiry.collective_calls;
+  };
   for (const auto& worker : workers) {
-    if (worker->seat().group != inquiry.group || worker->collective_calls() >= inquiry.collective_calls)
-      continue;
+    if (!is_absent(worker)) continue;
     ++answer.absent;
     if (answer.listed == WorkerInquiryAnswer::kListed) continue;
     answer.workers[answer.listed++] = {.number = static_cast<std::uint32_t>(worker->seat().number),

@@ -72,9 +72,12 @@ void StallInquiry::handle_submission(Submission& submission) {
   if (question.detached) {
     if (!termination_.may_have_ended())
       ask_about_workers(asked, {.collective_calls = WorkerInquiryRecord::kDetached});
-  } else if (question.collective_calls) {
-    const WorkerInquiryRecord inquiry{.collective_calls = *question.collective_calls,
-                                      .group = question.group};
+  } else if (question.collective_calls || question.level) {
+    const WorkerInquiryRecord inquiry =
+        question.level
+            ? WorkerInquiryRecord{.collective_calls = static_cast<std::uint64_t>(*question.level),
+                                  .group = WorkerInquiryRecord::kLevel}
+            : WorkerInquiryRecord{.collective_calls = *question.collective_calls, .group = question.group};
     take_worker_answer(asked, registry_.self(), answer_about_workers(inquiry));
     ask_about_workers(asked, inquiry);
   } else {

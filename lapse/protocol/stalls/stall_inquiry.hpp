@@ -53,6 +53,8 @@ static_assert(sizeof(KeyInquiryAnswer) == 40);
 // asks for a sign of life. With kDetached: which workers are detached, if all of the rank are?
 struct WorkerInquiryRecord {
   static constexpr std::uint64_t kDetached = UINT64_MAX;
+  // As the group: which workers have a lower level than `collective_calls`?
+  static constexpr std::uint64_t kLevel = UINT64_MAX;
 
   std::uint64_t collective_calls = 0;
   std::uint64_t group = kAllWorkers;

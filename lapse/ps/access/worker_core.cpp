@@ -119,15 +119,15 @@ void WorkerCore::end_clock() noexcept {
 
 void WorkerCore::wait_to_pass(const TableHandle& table) {
   if (may_pass(table)) return;
-  const Levels& levels = phase_.protocol.levels();
+  const Level clock = endpoint_.level().clock();
   const std::uint32_t bound = *table.state().definition().clock_bound;
+  awaited_level_ = clock - bound;
   const auto began = std::chrono::steady_clock::now();
-  wait_until(
-      [&] { return may_pass(table); },
-      fmt::format("slower workers: it is at clock {} and may access table '{}', whose staleness is {}, "
-                  "when all have reached clock {}; reads show all updates before clock {}",
-                  endpoint_.level().clock(), table.name(), bound, endpoint_.level().clock() - bound,
-                  levels.readable(table.state())));
+  wait_until([&] { return may_pass(table); },
+             fmt::format("slower workers: at clock {} it may access table '{}', with staleness {}, when all "
+                         "others have reached clock {}",
+                         clock, table.name(), bound, awaited_level_),
+             StallSubject::level);
   TableCounters& counters = gate_.counters(table);
   ++counters.clock_waits;
   counters.clock_waiting_nanoseconds +=
@@ -156,7 +156,10 @@ void WorkerCore::count_lags() {
 void WorkerCore::wait_for_all_tables() {
   UnansweredCount& count = endpoint_.unanswered().count();
   if (!count.is_barred()) return;
-  if (!may_pass_all()) wait_until([this] { return may_pass_all(); }, "slower workers, before a lease");
+  if (!may_pass_all()) {
+    awaited_level_ = endpoint_.level().clock();
+    wait_until([this] { return may_pass_all(); }, "slower workers, before a lease", StallSubject::level);
+  }
   count.unbar();
   count_lags();
 }
@@ -268,9 +271,9 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
     failure.check();
     if (ended_by == EndedBy::group && group_failure_.raised()) throw_group_failed();
     if (phase_.stalls != nullptr) {
-      phase_.stalls->report_worker(
-          {endpoint_, index(), phase_.group.reporter(), phase_.protocol.stall_inquiry(), phase_.engine},
-          watch.waited(), what, subject, [&] { return done() || failed(); });
+      phase_.stalls->report_worker({endpoint_, index(), phase_.group.reporter(),
+                                    phase_.protocol.stall_inquiry(), phase_.engine, awaited_level_},
+                                   watch.waited(), what, subject, [&] { return done() || failed(); });
     }
     watch.restart();
   }

@@ -220,6 +220,7 @@ class WorkerCore {
   bool has_ended_ = false;
   const ArgumentChecks arguments_;
   LeaseHold* lease_ = nullptr;       // null if none is held
+  Level awaited_level_ = 0;          // of the last wait for slower workers
   std::vector<Level> counted_lags_;  // by table: the last clock in which count_lags has counted
   const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
 };

@@ -88,6 +88,8 @@ std::vector<SeenRank> StallReports::seen_with_answers(const StallQuestion& quest
 void StallReports::ask(StallQuestion& question, const WaitingWorker& worker, StallSubject subject) {
   question.collective_calls.reset();
   if (subject == StallSubject::wait_sync) question.collective_calls = 0;  // of every worker
+  question.level.reset();
+  if (subject == StallSubject::level) question.level = worker.level;
   if (is_collective(subject)) question.collective_calls = question.worker->collective_calls();
   question.group = question.worker->seat().group;
   question.synced = subject == StallSubject::wait_sync || subject == StallSubject::sync_barrier;

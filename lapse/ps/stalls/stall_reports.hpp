@@ -35,6 +35,7 @@ struct WaitingWorker {
   CollectiveReporter& reporter;
   StallInquiry& inquiry;
   ProgressEngine& engine;
+  Level level = 0;  // StallSubject::level: that it waits for
 };
 
 // One for a server. A report is a warning: it never throws and ends nothing. A wait is reported again after

@@ -221,12 +221,25 @@ void add_ranks(std::string& text, std::span<const SeenRank> ranks, std::string_v
   text += kPage;
 }
 
+// Of a worker whose clock is behind.
+std::string_view activity_behind(WorkerActivity activity) {
+  switch (activity) {
+    case WorkerActivity::application:
+      return "it runs code of the application, and has not called advance_clock";
+    case WorkerActivity::collective:
+      return "it waits in a collective call, such as a barrier: workers enter those at equal clocks";
+    default:
+      return activity_name(activity);
+  }
+}
+
 void add_absent(std::string& text, const StallQuestion& answers) {
   const std::size_t named = std::min(kNamed, answers.absent.size());
   const auto to = std::back_inserter(text);
   for (const AbsentWorker& worker : std::span(answers.absent).first(named)) {
-    fmt::format_to(to, "\n  worker {} on rank {} has not arrived: {}", worker.worker, worker.rank.value(),
-                   activity_name(worker.activity));
+    fmt::format_to(to, "\n  worker {} on rank {} {}: {}", worker.worker, worker.rank.value(),
+                   answers.level ? "is behind" : "has not arrived",
+                   answers.level ? activity_behind(worker.activity) : activity_name(worker.activity));
   }
   if (const std::uint64_t further = answers.absent.size() - named + answers.further_absent)
     fmt::format_to(to, "\n  and {}", counted(further, "further worker", "further workers"));

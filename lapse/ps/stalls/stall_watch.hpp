@@ -12,6 +12,7 @@ enum class StallSubject : std::uint8_t {
   workers,       // all workers of all ranks
   sync_barrier,  // all workers of all ranks, then until all ranks are synced
   wait_sync,     // until the domain's replicas are synced
+  level,         // all workers of all ranks, until they have reached a clock
 };
 
 // The name of such a wait in traces.
@@ -23,6 +24,8 @@ inline const char* region_name(StallSubject subject) {
       return "lapse sync_barrier";
     case StallSubject::wait_sync:
       return "lapse wait_sync";
+    case StallSubject::level:
+      return "lapse clock";
     case StallSubject::keys:
       break;
   }

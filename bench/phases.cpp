@@ -6,14 +6,19 @@
 //   sync_barrier                      2, 3, 4  latency  MPI_Barrier
 //   sync_barrier, no shared memory    2, 3, 4  latency  MPI_Barrier
 //   tcp sync_barrier                     2     latency  MPI_Barrier
+//   clock bsp                         2, 3, 4  latency  MPI_Barrier
+//   clock bsp, no shared memory       2, 3, 4  latency  MPI_Barrier
+//   clock cap(1), no shared memory    2, 3, 4  latency  MPI_Barrier
 //
 // A phase: run_workers itself, including the agreement at its start and the proof of quiet at its end; 20
 // runs of 100 phases. A step: a sync_barrier after which every rank knows that nothing is in flight, while
-// nothing is; 20 runs of 1,000 in one phase.
+// nothing is; 20 runs of 1,000 in one phase. A clock: each worker pushes to a key of its own, pulls that of
+// the next worker, and advances its clock; the table has no replicas, but may have some.
 #include <mpi.h>
 
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bench/support/bench.hpp"
 #include "bench/support/hosts.hpp"
@@ -86,6 +91,44 @@ void measure_steps(Bench& bench, const std::string& name, const Options& options
   server.close();
 }
 
+void measure_clocks(Bench& bench, const std::string& name, Consistency consistency, const Options& options) {
+  if (bench.ranks() < 2 || !bench.selected(name)) return;
+  ParameterServer server(MPI_COMM_WORLD, options);
+  const auto table = server.create_table<float>({.keys = 64, .length = 8, .consistency = consistency});
+  const std::size_t clocks = bench.size(kSteps, 10);
+  bench.measure(
+      {.name = name,
+       .metric = "latency",
+       .unit = "us",
+       .ranks = bench.ranks(),
+       .workers = bench.ranks(),
+       .domain = domain_of(options)},
+      kRuns,
+      [&] {
+        double clock = 0;
+        server.run_workers(1, [&](Worker& worker) {
+          const std::vector<float> update(8, 1.0F);
+          std::vector<float> value(8);
+          const Key own(worker.index());
+          const Key next((worker.index() + 1) % worker.count());
+          worker.localize(table, own).wait();
+          worker.barrier();
+          clock = microseconds(clocks, [&] {
+            worker.push(table, own, update);
+            worker.pull(table, next, value).wait();
+            worker.advance_clock();
+          });
+        });
+        return clock;
+      },
+      "MPI_Barrier",
+      [&] {
+        MPI_Barrier(bench.plain());
+        return microseconds(clocks, [&] { MPI_Barrier(bench.plain()); });
+      });
+  server.close();
+}
+
 }  // namespace
 
 }  // namespace lapse::bench
@@ -97,5 +140,8 @@ int main(int argc, char** argv) {
     measure_phases(bench);
     measure_steps(bench, "sync_barrier", quiet_options());
     measure_steps(bench, "sync_barrier, no shared memory", separate_options());
+    measure_clocks(bench, "clock bsp", lapse::Consistency::bsp, quiet_options());
+    measure_clocks(bench, "clock bsp, no shared memory", lapse::Consistency::bsp, separate_options());
+    measure_clocks(bench, "clock cap(1), no shared memory", lapse::Consistency::cap(1), separate_options());
   });
 }

@@ -95,7 +95,8 @@ CASES = {
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
     "one_sided": with_baseline(*one_sided()),
     "phases": {**with_baseline("empty run_workers"), "sync_barrier": 3, "sync_barrier, no shared memory": 3,
-               "tcp sync_barrier": True},
+               "tcp sync_barrier": True, "clock bsp": 3, "clock bsp, no shared memory": 3,
+               "clock cap(1), no shared memory": 3},
     "pipeline": {f"{where}{variant} {ahead} ahead": {"rate": True, "batches": True, "overhead": True, "computation": False}
                  for where in ("", "tcp ") for variant in ("remote", "relocation") for ahead in (1, 4, 16)},
     "relocation": {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "lapse/core/tracing/timed_region.hpp"
@@ -102,7 +104,17 @@ void WorkerCore::advance_clock() {
   endpoint_.clock()->advance();
 }
 
+bool WorkerCore::may_raise_level() const {
+  // Of two workers that advance at the same time, one at least sees the other's new clock.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const Registry& registry = phase_.protocol.registry();
+  const Level own = endpoint_.level().clock();
+  const auto workers = std::span(registry.workers()).first(registry.workers_of_phase());
+  return std::ranges::none_of(workers, [&](const auto& worker) { return worker->level().clock() < own; });
+}
+
 void WorkerCore::notify_level() {
+  if (!may_raise_level()) return;
   LevelNotice& notice = endpoint_.level_notice();
   if (!notice.raise()) return;
   notice.handler = &phase_.protocol.levels();

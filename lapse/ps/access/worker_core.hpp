@@ -177,6 +177,8 @@ class WorkerCore {
 
  private:
   [[noreturn]] LAPSE_EXPORT_INNER void refuse_life() const;
+  // Whether no other worker of this rank is behind: a worker that is will notify the engine.
+  bool may_raise_level() const;
   void notify_level();
   // Counts by how much what the worker can read is behind its clock, once in a clock, for each clocked table
   // that it may access now.

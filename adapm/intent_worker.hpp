@@ -23,7 +23,7 @@ class LAPSE_EXPORT IntentWorker : public lapse::Worker, public IntentHandle {
   ~IntentWorker();
 
   // Advances the clock by one, usually once per batch. Begins a round of communication if no other thread
-  // drives the engine and the limit of rounds allows it. Waits for no message. Throws PeerFailed.
+  // drives the engine and the limit of rounds allows it. Throws what Worker::advance_clock throws.
   void advance_clock();
   using lapse::Worker::current_clock;
 

@@ -68,7 +68,7 @@ class LAPSE_EXPORT ParameterManager {
   lapse::ParameterServer& server() { return *server_; }
 
   // Collective. Like ParameterServer::create_table, except that the default consistency is eventual. Keys are
-  // replicated only in eventual tables whose update rule can be merged. Keys of other tables are relocated to
+  // not replicated in sequential tables and where the update rule cannot be merged: these are relocated to
   // the domain that wants them.
   template <lapse::Element T>
   lapse::Table<T> create_table(const lapse::TableOptions& options) {

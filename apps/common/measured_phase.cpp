@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "apps/common/counter_difference.hpp"
 
@@ -30,18 +32,21 @@ PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
                        std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f) {
   const Statistics before = manager.server().statistics();
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point called = Clock::now();
-  std::chrono::duration<double> duration{};
+  std::vector<double> seconds(static_cast<std::size_t>(std::max(1, workers)));  // by worker
   manager.run_workers(workers, [&](adapm::IntentWorker& worker) {
     worker.barrier();
     const Clock::time_point begin = Clock::now();
     f(worker);
-    worker.barrier();
-    if (worker.local_index() == 0) duration = Clock::now() - begin;
+    // Without a further barrier: workers may have advanced their clocks differently often.
+    seconds[worker.local_index()] = std::chrono::duration<double>(Clock::now() - begin).count();
   });
-  if (workers == 0) duration = Clock::now() - called;
+  const double own = std::ranges::max(seconds);
+  double longest = 0;
+  for (const std::string& of_rank :
+       manager.server().exchange("run_measured", [own] { return fmt::format("{}", own); }))
+    longest = std::max(longest, std::stod(of_rank));
   const Statistics after = manager.server().statistics();
-  return {duration.count(), counter_difference(sum_of(after, tables), sum_of(before, tables)),
+  return {longest, counter_difference(sum_of(after, tables), sum_of(before, tables)),
           counter_difference(after.rank_total(), before.rank_total())};
 }
 

@@ -12,14 +12,14 @@
 namespace lapse::apps {
 
 struct PhaseCost {
-  double seconds = 0;      // between two barriers of all workers
+  double seconds = 0;      // from a barrier of all workers until the last one is done
   TableCounters accesses;  // of all ranks, on the measured tables
   RankCounters traffic;    // of all ranks
 
   PhaseCost& operator+=(const PhaseCost& other);
 };
 
-// Collective. Runs f on `workers` workers of this rank, between two barriers, and returns its costs.
+// Collective. Runs f on `workers` workers of this rank, after a barrier of all, and returns its costs.
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
                        std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f);
 

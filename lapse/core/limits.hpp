@@ -11,8 +11,8 @@ namespace lapse::limits {
 
 // --- a call of a worker
 
-// Unanswered keys of all operations of a worker; an operation that would exceed it waits for answers. 30
-// bits, as UnansweredCount has two flags in addition.
+// Unanswered keys of all operations of a worker; an operation that would exceed it waits for answers. 29
+// bits, as UnansweredCount has three flags in addition.
 inline constexpr std::uint32_t kUnansweredKeys = (std::uint32_t{1} << 29) - 1;
 // Keys in one call, repeated keys counted each time. All keys of a call may be unanswered.
 inline constexpr std::uint32_t kKeysOfCall = kUnansweredKeys;

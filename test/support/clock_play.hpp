@@ -32,7 +32,7 @@ class ClockPlay {
     if (ended_) return;
     ended_ = true;
     live_.ended(worker_.index());
-    worker_.core().end_clock();
+    WorkerCore::end_clock(worker_.core().seat());
   }
 
  private:

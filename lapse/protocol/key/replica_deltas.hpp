@@ -30,7 +30,7 @@ class ReplicaDeltas {
   // Sends OFF, with the last changes: the replica is closing.
   void drop(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
-  // Whether a sync of this rank waits for the answers to its DELTAs.
+  // Whether a sync or a level of this rank waits for the answers to its DELTAs.
   void set_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { awaited_ = awaited; }
   // Whether a lack of credit has prevented the sending of changes since the last call.
   bool take_waits_for_credit() LAPSE_REQUIRES(progress_role) {

@@ -1,7 +1,10 @@
 #include "lapse/protocol/levels/levels.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/modules/domain_peers.hpp"
@@ -15,6 +18,12 @@ constexpr Replication::CutUser kUser = Replication::CutUser::level;
 template <class Record>
 Record level_record(const FrameHeader& header, const std::byte* records, std::uint32_t at) {
   return record_of<Record>(header, records, at, "a message about levels has a wrong length");
+}
+
+// Returns the level of a message.
+Level checked(Level level, Level most) {
+  if (level < 1 || level > most) throw ProtocolError(fmt::format("a message carries level {}", level));
+  return level;
 }
 
 }  // namespace
@@ -33,11 +42,12 @@ void Levels::start() {
   if (!is_used_) return;
   peers_.clear();
   for (const Rank rank : peers_of(registry_)) peers_.push_back({.rank = rank});
+  for (auto& promises : parts_of_) promises.clear();
   neighbours_.clear();
   for (const Rank rank : members_of_domain(registry_))
     if (rank != registry_.self()) neighbours_.push_back({.rank = rank, .reported = {}});
   tree_ = LevelTree(registry_.ranks(), registry_.self());
-  clock_ = merged_ = fresh_ = sent_up_ = heard_ = passed_on_ = 0;
+  clock_ = merged_ = fresh_ = sent_up_ = heard_ = marked_ = passed_on_ = 0;
   is_cutting_ = waits_to_cut_ = false;
   sent_near_ = {};
   learnt_.store(0, std::memory_order_relaxed);
@@ -62,11 +72,12 @@ void Levels::handle_frame(Rank from, const FrameHeader& header, const std::byte*
   for (std::uint32_t i = 0; i < header.count; ++i) {
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::level_up:
-        tree_.set_child(from, level_record<LevelRecord>(header, records, i).level);
+        tree_.set_child(from, checked(level_record<LevelRecord>(header, records, i).level, kEndedLevel));
         break;
       case FrameKind::level_down:
         if (tree_.parent() != from) throw ProtocolError("a level from a rank that is not the parent");
-        heard_ = std::max(heard_, level_record<LevelRecord>(header, records, i).level);
+        heard_ =
+            std::max(heard_, checked(level_record<LevelRecord>(header, records, i).level, kEndedLevel - 1));
         break;
       case FrameKind::level_near: {
         const auto record = level_record<NearLevelRecord>(header, records, i);
@@ -87,6 +98,7 @@ void Levels::handle_frame(Rank from, const FrameHeader& header, const std::byte*
 void Levels::take_fresh(Rank from, const FreshRecord& record) {
   if (std::ranges::find(peers_, from, &Peer::rank) == peers_.end())
     throw ProtocolError("a level from a rank that serves no key of this one for another domain");
+  checked(record.level, kEndedLevel - 1);
   replication_.refreshes().ended(from, record.part);
   parts_of_[from.index()].push_back({record.part.number, record.level});
 }
@@ -170,9 +182,15 @@ void Levels::report() {
 void Levels::learn() {
   if (heard_ <= learnt()) return;
   if (!peers_.empty()) {
-    replication_.send_changes(now());
-    for (const Peer& peer : peers_)
-      if (!replication_.send_owed(peer.rank)) return;
+    // Once for each level: what is changed later is not owed for it.
+    if (std::exchange(marked_, heard_) < heard_) replication_.send_changes(now());
+    bool owes = false;
+    for (const Peer& peer : peers_) {
+      const bool owes_peer = !replication_.send_owed(peer.rank);
+      replication_.set_awaited(peer.rank, owes_peer);
+      owes = owes || owes_peer;
+    }
+    if (owes) return;
     for (const Peer& peer : peers_) {
       outbox_.append_record(peer.rank, FrameHeader::of(FrameKind::fresh),
                             FreshRecord{replication_.refreshes().end_part(peer.rank), heard_});

@@ -1,6 +1,7 @@
 // Levels: up to which clock of the slowest worker all copies show all updates.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +38,8 @@ struct FreshRecord {
 };
 static_assert(sizeof(FreshRecord) == 24);
 
-// Workers count clocks, and a table may bound how far a worker may be ahead of what it can read (rules C1 to
-// C9 of docs/consistency.md). This module finds out what can be read; workers ask it before they access such
+// Workers count clocks, and a table may bound how far a worker may be ahead of what it can read (see
+// docs/consistency.md). This module finds out what can be read; workers ask it before they access such
 // a table. It knows no key and no bound:
 // 1. When the clocks of all workers of a domain have risen, each of its ranks cuts: what they have changed in
 //    the replicas that it serves is sent to the owners and merged. Then the level *merged* of the rank rises.
@@ -48,7 +49,7 @@ static_assert(sizeof(FreshRecord) == 24);
 //    domain, the next cut carries the level: a replica with an unanswered DELTA drops a refresh, and one that
 //    becomes the main copy gets it by TRANSFER. When that cut has ended, the level *fresh* of the rank rises.
 // A clock costs 2 (N - 1) records for the tree of N ranks, one for each pair of ranks that serve the same
-// keys, and one for each pair of ranks of a domain, however many keys there are.
+// keys, and two for each pair of ranks of a domain, however many keys there are.
 //
 // Where no table has a bound, nothing is counted or sent.
 //
@@ -73,6 +74,8 @@ class Levels final : public ProtocolModule {
   bool admits_all(Level clock) const {
     return clock - least_bound_ <= learnt() && clock - least_bound_of_copies_ <= fresh();
   }
+  // The level that it waits for until then.
+  Level awaited(Level clock) const { return clock - std::min(least_bound_, least_bound_of_copies_); }
   bool admits(const TableShard& table, Level clock) const {
     const auto& bound = table.definition().clock_bound;
     return !bound || clock - *bound <= readable(table);
@@ -146,6 +149,7 @@ class Levels final : public ProtocolModule {
   Level cut_fresh_ LAPSE_GUARDED_BY(progress_role) = 0;
   Level sent_up_ LAPSE_GUARDED_BY(progress_role) = 0;    // to the parent
   Level heard_ LAPSE_GUARDED_BY(progress_role) = 0;      // the minimum of all ranks, before it is learnt
+  Level marked_ LAPSE_GUARDED_BY(progress_role) = 0;     // the level for which marks were taken last
   Level passed_on_ LAPSE_GUARDED_BY(progress_role) = 0;  // to the children
   NearLevelRecord sent_near_ LAPSE_GUARDED_BY(progress_role);
   // self-synchronised

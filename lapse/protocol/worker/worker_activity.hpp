@@ -11,6 +11,7 @@ enum class WorkerActivity : std::uint32_t {
   collective,   // waits for other workers
   returned,     // from its function
   detached,     // no thread of the application uses its slot
+  clock,        // waits until slower workers have reached a clock
 };
 
 }  // namespace lapse

@@ -228,11 +228,12 @@ class WorkerEndpoint {
   // Subtracts `items` from the items that are left; wakes the worker with the last.
   void leave(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     const std::size_t bytes = operation.update_bytes;
+    const std::uint8_t side = operation.side;
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
     operation.remaining.store(left, std::memory_order_release);
     if (left != 0) return;
     open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    level_.end(operation.side);
+    level_.end(side);
     bell_.ring();
   }
 

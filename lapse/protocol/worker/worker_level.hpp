@@ -29,7 +29,7 @@ class WorkerLevel {
   void advance() { clock_.store(clock() + 1, std::memory_order_release); }
   void ended() { clock_.store(kEndedLevel, std::memory_order_release); }
 
-  // The last clock up to which every operation has been answered that the worker began before it (rule C1 of
+  // The last clock up to which every operation has been answered that the worker began before it (see
   // docs/consistency.md).
   Level answered() const {
     const Level clock = clock_.load(std::memory_order_acquire);
@@ -71,11 +71,11 @@ class LevelNotice : public Submission {
   // The worker: after its level has risen. Whether it must submit this.
   bool raise() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return !is_queued_.exchange(true, std::memory_order_relaxed);
+    return !is_queued_.exchange(true, std::memory_order_acq_rel);
   }
   // The engine: before it reads the level.
   void taken() {
-    is_queued_.store(false, std::memory_order_relaxed);
+    is_queued_.store(false, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "lapse/core/tracing/timed_region.hpp"
@@ -88,12 +86,8 @@ void WorkerCore::advance_clock() {
   check_failure();
   Levels& levels = phase_.protocol.levels();
   if (levels.is_used()) {
-    if (gate_.busy() == Busy::lease) {
-      throw UsageError(
-          fmt::format("worker {} on rank {} advances its clock while it holds a lease: some table bounds how "
-                      "far workers may be ahead, and others may wait for the lease",
-                      index(), phase_.rank.value()));
-    }
+    // Others may wait for what this worker holds, and what it writes there is not marked yet.
+    check_call(phase_.server);
     if (!may_advance())
       wait_until([this] { return may_advance(); }, "operations from before the last advance of its clock");
     endpoint_.level().advance();
@@ -102,31 +96,6 @@ void WorkerCore::advance_clock() {
     count_lags();
   }
   endpoint_.clock()->advance();
-}
-
-bool WorkerCore::may_raise_level() const {
-  // Of two workers that advance at the same time, one at least sees the other's new clock.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const Registry& registry = phase_.protocol.registry();
-  const Level own = endpoint_.level().clock();
-  const auto workers = std::span(registry.workers()).first(registry.workers_of_phase());
-  return std::ranges::none_of(workers, [&](const auto& worker) { return worker->level().clock() < own; });
-}
-
-void WorkerCore::notify_level() {
-  if (!may_raise_level()) return;
-  LevelNotice& notice = endpoint_.level_notice();
-  if (!notice.raise()) return;
-  notice.handler = &phase_.protocol.levels();
-  submit(notice);
-}
-
-void WorkerCore::end_clock() noexcept {
-  endpoint_.level().ended();
-  LevelNotice& notice = endpoint_.level_notice();
-  if (!phase_.protocol.levels().is_used() || !notice.raise()) return;
-  notice.handler = &phase_.protocol.levels();
-  phase_.engine.submit_from_outside(notice);
 }
 
 void WorkerCore::wait_to_pass(const TableHandle& table) {
@@ -147,30 +116,17 @@ void WorkerCore::wait_to_pass(const TableHandle& table) {
   count_lags();
 }
 
-void WorkerCore::count_lags() {
-  const Levels& levels = phase_.protocol.levels();
-  const Level clock = endpoint_.level().clock();
-  const auto& tables = phase_.protocol.registry().tables();
-  counted_lags_.resize(tables.size());
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const TableShard& table = *tables[i];
-    if (!table.definition().clock_bound || counted_lags_[i] == clock || !levels.admits(table, clock))
-      continue;
-    counted_lags_[i] = clock;
-    const auto lag = static_cast<std::uint64_t>(std::max<Level>(0, clock - levels.readable(table)));
-    TableCounters& counters = endpoint_.counters()[i];
-    ++counters.clocks;
-    counters.clock_lags += lag;
-    counters.clock_lag_max = std::max(counters.clock_lag_max, lag);
-  }
-}
-
 void WorkerCore::wait_for_all_tables() {
   UnansweredCount& count = endpoint_.unanswered().count();
   if (!count.is_barred()) return;
   if (!may_pass_all()) {
-    awaited_level_ = endpoint_.level().clock();
-    wait_until([this] { return may_pass_all(); }, "slower workers, before a lease", StallSubject::level);
+    const Level clock = endpoint_.level().clock();
+    awaited_level_ = phase_.protocol.levels().awaited(clock);
+    wait_until([this] { return may_pass_all(); },
+               fmt::format("slower workers, before a lease: at clock {} every table may be accessed when all "
+                           "others have reached clock {}",
+                           clock, awaited_level_),
+               StallSubject::level);
   }
   count.unbar();
   count_lags();
@@ -268,8 +224,9 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
   const bool collective = subject == StallSubject::workers || subject == StallSubject::sync_barrier;
   const auto for_whom = collective ? ProgressEngine::WaitFor::workers : ProgressEngine::WaitFor::answers;
   const TimedRegion region(region_name(subject));
-  const ActivityGuard activity(endpoint_,
-                               collective ? WorkerActivity::collective : WorkerActivity::operations);
+  const ActivityGuard activity(endpoint_, collective                       ? WorkerActivity::collective
+                                          : subject == StallSubject::level ? WorkerActivity::clock
+                                                                           : WorkerActivity::operations);
   for (;;) {
     bool stalled = false;
     const BusyGuard guard(gate_, Busy::engine);

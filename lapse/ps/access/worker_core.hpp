@@ -104,8 +104,8 @@ class WorkerCore {
            phase_.protocol.levels().admits(table.state(), endpoint_.level().clock());
   }
   bool may_pass_all() const { return phase_.protocol.levels().admits_all(endpoint_.level().clock()); }
-  // The worker makes no call any more: no other one waits for its clock.
-  void end_clock() noexcept;
+  // The worker of the seat makes no call any more: no other one waits for its clock.
+  static void end_clock(const Seat& seat) noexcept;
 
   // --- accesses, once admitted ---
 

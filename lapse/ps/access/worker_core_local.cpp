@@ -127,7 +127,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
 
 void WorkerCore::for_each_local(const TableHandle& table,
                                 const std::function<void(Key, const std::byte*, std::size_t)>& f) {
-  check_call(table.server());
+  check_admission(table, Allowed::when_free);
   wait_all();
   const TableShard& state = table.state();
   std::vector<std::byte> value;

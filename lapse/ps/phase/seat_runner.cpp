@@ -30,7 +30,7 @@ void SeatRunner::run(const Seat& seat, const std::function<void(Worker&)>& f, Gr
     report_failure(seat, report);
     if (end && !group.is_all()) end->core().drain();
   }
-  if (end) end->core().end_clock();
+  WorkerCore::end_clock(seat);
   seat.slot.set_activity(WorkerActivity::returned);
 }
 

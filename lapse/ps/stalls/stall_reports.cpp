@@ -92,7 +92,8 @@ void StallReports::ask(StallQuestion& question, const WaitingWorker& worker, Sta
   if (subject == StallSubject::level) question.level = worker.level;
   if (is_collective(subject)) question.collective_calls = question.worker->collective_calls();
   question.group = question.worker->seat().group;
-  question.synced = subject == StallSubject::wait_sync || subject == StallSubject::sync_barrier;
+  question.synced = subject == StallSubject::wait_sync || subject == StallSubject::sync_barrier ||
+                    subject == StallSubject::level;
   question.asked = StallQuestion::Clock::now();
   question.keys.clear();
   question.further_keys = 0;

@@ -197,6 +197,8 @@ std::string_view activity_name(WorkerActivity activity) {
       return "it is about to";
     case WorkerActivity::returned:
       return "it has returned from its function";
+    case WorkerActivity::clock:
+      return "it waits for slower workers, as a table bounds the staleness";
     case WorkerActivity::detached:
       return "no thread of the application is attached in its place";
   }

@@ -1,0 +1,54 @@
+// WorkerCore: the clock, as other workers and the statistics see it.
+#include <algorithm>
+#include <atomic>
+#include <span>
+
+#include "lapse/ps/access/worker_core.hpp"
+
+namespace lapse {
+
+bool WorkerCore::may_raise_level() const {
+  // Of two workers that advance at the same time, one at least sees the other's new clock.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const Registry& registry = phase_.protocol.registry();
+  const Level own = endpoint_.level().clock();
+  const auto workers = std::span(registry.workers()).first(registry.workers_of_phase());
+  return std::ranges::none_of(workers, [&](const auto& worker) { return worker->level().clock() < own; });
+}
+
+void WorkerCore::notify_level() {
+  if (!may_raise_level()) return;
+  LevelNotice& notice = endpoint_.level_notice();
+  if (!notice.raise()) return;
+  notice.handler = &phase_.protocol.levels();
+  submit(notice);
+}
+
+void WorkerCore::end_clock(const Seat& seat) noexcept {
+  Levels& levels = seat.phase.protocol.levels();
+  LevelNotice& notice = seat.slot.level_notice();
+  seat.slot.level().ended();
+  if (!levels.is_used() || !notice.raise()) return;
+  notice.handler = &levels;
+  seat.phase.engine.submit_from_outside(notice);
+}
+
+void WorkerCore::count_lags() {
+  const Levels& levels = phase_.protocol.levels();
+  const Level clock = endpoint_.level().clock();
+  const auto& tables = phase_.protocol.registry().tables();
+  counted_lags_.resize(tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const TableShard& table = *tables[i];
+    if (!table.definition().clock_bound || counted_lags_[i] == clock || !levels.admits(table, clock))
+      continue;
+    counted_lags_[i] = clock;
+    const auto lag = static_cast<std::uint64_t>(std::max<Level>(0, clock - levels.readable(table)));
+    TableCounters& counters = endpoint_.counters()[i];
+    ++counters.clocks;
+    counters.clock_lags += lag;
+    counters.clock_lag_max = std::max(counters.clock_lag_max, lag);
+  }
+}
+
+}  // namespace lapse

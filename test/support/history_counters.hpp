@@ -67,8 +67,12 @@ struct CounterLayout {
     Counts result;
     for (std::size_t worker = 0; worker < workers; ++worker) {
       const std::span<const T> block = value.subspan(worker * width, width);
-      for (const T& element : block) {
-        if (element != block.front()) throw HistoryViolation("a value holds a part of a push");
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] == block.front()) continue;
+        throw HistoryViolation("a value holds a part of a push: worker " + std::to_string(worker) + "'s " +
+                               std::to_string(width) + " elements begin with " +
+                               std::to_string(block.front()) + ", and number " + std::to_string(i) + " is " +
+                               std::to_string(block[i]) + ", the last " + std::to_string(block.back()));
       }
       result.push_back(static_cast<std::int64_t>(block.front()));
     }

@@ -63,9 +63,14 @@ void measure_phases(Bench& bench) {
   server.close();
 }
 
-void measure_steps(Bench& bench, const std::string& name, const Options& options) {
+// Steps within a phase. make_table(server) is called once; make_step(worker, table) on each worker, returns
+// the function of a step.
+template <class MakeTable, class MakeStep>
+void measure_within_phase(Bench& bench, const std::string& name, const Options& options,
+                          MakeTable&& make_table, MakeStep&& make_step) {
   if (bench.ranks() < 2 || !bench.selected(name)) return;
   ParameterServer server(MPI_COMM_WORLD, options);
+  const auto table = make_table(server);
   const std::size_t steps = bench.size(kSteps, 10);
   bench.measure(
       {.name = name,
@@ -76,12 +81,13 @@ void measure_steps(Bench& bench, const std::string& name, const Options& options
        .domain = domain_of(options)},
       kRuns,
       [&] {
-        double step = 0;
+        double time = 0;
         server.run_workers(1, [&](Worker& worker) {
+          auto step = make_step(worker, table);
           worker.barrier();
-          step = microseconds(steps, [&] { worker.sync_barrier(); });
+          time = microseconds(steps, step);
         });
-        return step;
+        return time;
       },
       "MPI_Barrier",
       [&] {
@@ -91,42 +97,28 @@ void measure_steps(Bench& bench, const std::string& name, const Options& options
   server.close();
 }
 
+void measure_steps(Bench& bench, const std::string& name, const Options& options) {
+  measure_within_phase(
+      bench, name, options, [](ParameterServer&) { return Table<float>(); },
+      [](Worker& worker, const Table<float>&) { return [&worker] { worker.sync_barrier(); }; });
+}
+
 void measure_clocks(Bench& bench, const std::string& name, Consistency consistency, const Options& options) {
-  if (bench.ranks() < 2 || !bench.selected(name)) return;
-  ParameterServer server(MPI_COMM_WORLD, options);
-  const auto table = server.create_table<float>({.keys = 64, .length = 8, .consistency = consistency});
-  const std::size_t clocks = bench.size(kSteps, 10);
-  bench.measure(
-      {.name = name,
-       .metric = "latency",
-       .unit = "us",
-       .ranks = bench.ranks(),
-       .workers = bench.ranks(),
-       .domain = domain_of(options)},
-      kRuns,
-      [&] {
-        double clock = 0;
-        server.run_workers(1, [&](Worker& worker) {
-          const std::vector<float> update(8, 1.0F);
-          std::vector<float> value(8);
-          const Key own(worker.index());
-          const Key next((worker.index() + 1) % worker.count());
-          worker.localize(table, own).wait();
-          worker.barrier();
-          clock = microseconds(clocks, [&] {
-            worker.push(table, own, update);
-            worker.pull(table, next, value).wait();
-            worker.advance_clock();
-          });
-        });
-        return clock;
+  measure_within_phase(
+      bench, name, options,
+      [&](ParameterServer& server) {
+        return server.create_table<float>({.keys = 64, .length = 8, .consistency = consistency});
       },
-      "MPI_Barrier",
-      [&] {
-        MPI_Barrier(bench.plain());
-        return microseconds(clocks, [&] { MPI_Barrier(bench.plain()); });
+      [](Worker& worker, const Table<float>& table) {
+        const Key own(worker.index());
+        worker.localize(table, own).wait();
+        return [&worker, table, own, next = Key((worker.index() + 1) % worker.count()),
+                update = std::vector<float>(8, 1.0F), value = std::vector<float>(8)]() mutable {
+          worker.push(table, own, update);
+          worker.pull(table, next, value).wait();
+          worker.advance_clock();
+        };
       });
-  server.close();
 }
 
 }  // namespace

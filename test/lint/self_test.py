@@ -167,10 +167,7 @@ BAD = {
         ("lapse/core/exported.hpp", "class A {\n public:\n  int size() const;\n};\n", "class A { declares int size() const;"),
     ],
     "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines"), ("lapse/io/bad.f90", "\n" * 352, "has 352 lines")],
-    "sources": [
-        ("lapse/io/bad.cpp", "", "no CMake list names it"),
-        ("test/unit/bad.f90", "", "no CMake list names it"),
-    ],
+    "sources": [("lapse/io/bad.cpp", "", "no CMake list names it"), ("test/unit/bad.f90", "", "no CMake list names it")],
     "unfinished": [
         ("lapse/io/bad.cpp", "// TO" + "DO: later\n", "finish it"),
         ("docs/bad.md", "FIX" + "ME\n", "finish it"),

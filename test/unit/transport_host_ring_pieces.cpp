@@ -1,9 +1,9 @@
 // Packets larger than a message of a host ring, which arrive in pieces.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -59,7 +59,7 @@ PacketBuffer sample_packet(std::size_t bytes, std::size_t seed) {
 
 bool is_packet(std::span<const std::byte> bytes, std::size_t size, std::size_t seed) {
   const PacketBuffer expected = sample_packet(size, seed);
-  return bytes.size() == size && std::memcmp(bytes.data(), expected.data(), size) == 0;
+  return std::ranges::equal(bytes, std::span(expected.data(), size));
 }
 
 std::span<const std::byte> bytes_of(const std::uint64_t& number) {

@@ -28,13 +28,19 @@ class ElementCalls {
     for (std::uint32_t i = 0; i < length; ++i) add_pair(key, i);
     return true;
   }
-  // Adds the elements of an update that are not zero.
-  void add(Key key, std::span<const T> update) {
+  // Adds the elements of an update that are not zero. Returns false if two runs share them: they are applied
+  // one after the other, so another worker may see a part of the update.
+  bool add(Key key, std::span<const T> update) {
+    const auto others = std::find_if(keys_.rbegin(), keys_.rend(), [=](Key other) { return other != key; });
+    const auto adjacent = static_cast<std::size_t>(others - keys_.rbegin());
+    const std::size_t before = keys_.size();
     for (std::uint32_t i = 0; i < update.size(); ++i) {
       if (update[i] == T{0}) continue;
       add_pair(key, i);
       updates_.push_back(update[i]);
     }
+    const std::size_t added = keys_.size() - before;
+    return adjacent % ElementPairs::kMaxRun + added <= ElementPairs::kMaxRun;
   }
   std::size_t size() const { return indices_.size(); }
 

@@ -239,7 +239,7 @@ class CounterClient final : public TableClient {
     return kScales[pushes_++ % kScales.size()];
   }
 
-  // `elements`: only those of this worker, by pairs.
+  // `elements`: only those of this worker, by pairs, if no update is applied in parts.
   std::unique_ptr<PendingCall> push(std::span<const Key> keys, bool elements = false) {
     std::vector<std::pair<Key, std::int64_t>> pushed;
     std::vector<T> updates;
@@ -251,7 +251,7 @@ class CounterClient final : public TableClient {
       std::vector<T> unit = layout(key).template unit<T>(log_.worker());
       for (T& element : unit) element /= static_cast<T>(scale);
       updates.insert(updates.end(), unit.begin(), unit.end());
-      pairs.add(name(key), unit);
+      elements = pairs.add(name(key), unit) && elements;
     }
     Operation operation = elements           ? pairs.push(worker_, table_, scale)
                           : keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)

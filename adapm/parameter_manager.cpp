@@ -142,9 +142,15 @@ void ParameterManager::report() {
 
 // --- tables
 
-lapse::TableOptions ParameterManager::with_consistency(const lapse::TableOptions& options) {
+lapse::TableOptions ParameterManager::with_consistency(const lapse::TableOptions& options) const {
   lapse::TableOptions completed = options;
   if (!completed.consistency) completed.consistency = lapse::Consistency::eventual;
+  if (completed.consistency->replicates_accessed() && !replicates_wanted(options_.technique)) {
+    throw lapse::ConfigurationError(fmt::format(
+        "table '{}' cannot be {} with the technique {}, which does not replicate every key that is "
+        "wanted",
+        options.name, completed.consistency->to_string(), to_string(options_.technique)));
+  }
   return completed;
 }
 

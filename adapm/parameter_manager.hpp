@@ -130,7 +130,8 @@ class LAPSE_EXPORT ParameterManager {
   void choose_frequent();
   // The common part of the constructors. `problem`: why this rank has no options, or null.
   void start(const std::exception_ptr& problem);
-  static lapse::TableOptions with_consistency(const lapse::TableOptions& options);
+  // Throws ConfigurationError for a policy that the technique cannot keep.
+  lapse::TableOptions with_consistency(const lapse::TableOptions& options) const;
   void add_table(const lapse::TableHandle& table, const lapse::TableOptions& options);
   void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
   std::shared_ptr<SamplerState> make_sampler(const lapse::TableHandle& table,

@@ -63,6 +63,12 @@ constexpr bool wants_keys(Technique technique) {
   return traits(technique).acts_on_intents || traits(technique).replicates_always;
 }
 
+// Whether every key that several domains want has replicas.
+constexpr bool replicates_wanted(Technique technique) {
+  return technique != Technique::relocation_only && technique != Technique::nups &&
+         technique != Technique::static_partitioning && technique != Technique::localize;
+}
+
 constexpr std::string_view to_string(Technique technique) {
   return traits(technique).name;
 }

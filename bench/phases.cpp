@@ -135,5 +135,7 @@ int main(int argc, char** argv) {
     measure_clocks(bench, "clock bsp", lapse::Consistency::bsp, quiet_options());
     measure_clocks(bench, "clock bsp, no shared memory", lapse::Consistency::bsp, separate_options());
     measure_clocks(bench, "clock cap(1), no shared memory", lapse::Consistency::cap(1), separate_options());
+    measure_clocks(bench, "clock essp(0), no shared memory", lapse::Consistency::essp(0), separate_options());
+    measure_clocks(bench, "clock essp(1), no shared memory", lapse::Consistency::essp(1), separate_options());
   });
 }

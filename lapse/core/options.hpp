@@ -74,14 +74,13 @@ struct LAPSE_EXPORT Options {
   bool startup_report = true;
   std::string region_trace = {};
 
-  // Not an option: the variables LAPSE_* that from_environment found and ignored, about which a server warns.
-  // In a server's options: those of all its ranks.
+  // Not an option: the variables LAPSE_* that from_environment found and ignored, of a server: on any rank.
   std::vector<std::string> ignored_variables = {};
 
   // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names, then by environment variables
   // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, a variable whose name is
-  // nearly an option's, and a value that set or validate refuses. Lists other variables LAPSE_* in
-  // ignored_variables. Throws on this rank only: a server made without options reads them for all ranks.
+  // nearly an option's, and a value that set or validate refuses; lists others in ignored_variables. Throws
+  // on this rank only: a server made without options reads them for all ranks.
   static Options from_environment();
   // Like from_environment, with these sources (lapse/core/option_sources.hpp) and without LAPSE_OPTIONS_FILE.
   static Options from_environment(const OptionSources& sources);

@@ -30,6 +30,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }),
       stall_inquiry_(registry_, outbox(), replication_, synchronization_, termination_),
       stop_requests_(registry_, outbox(), termination_) {
+  access_.set_wants(replication_);
   add(access_);
   add(localize_answers_);
   add(relocation_);

@@ -6,18 +6,29 @@
 
 namespace lapse {
 
+namespace {
+
+// Whether the core checks pushes before they are applied.
+bool checks_pushes(const TableDefinition& table) {
+  return table.limits.any() || !table.is_inlined();
+}
+
+}  // namespace
+
 TableHandle::TableHandle(TableShard& state, const void* server)
     : server_(server),
+      // No server is there.
+      inlined_for_(state.definition().is_inlined() ? server : &state),
       last_key_(state.store().last_key()),
       length_(state.store().sizes().uniform() ? state.store().sizes().layout().length : 0),
       memory_(&state.store()),
-      push_rule_{
-          .loop = state.definition().rule.loop(),
-          .parameters = state.definition().rule.parameters(),
-          .is_add = !state.definition().limits.any() && state.definition().rule.kind() == UpdateRuleKind::add,
-          .is_direct =
-              !state.definition().limits.any() && state.definition().rule.kind() != UpdateRuleKind::custom,
-          .accepts_scale = state.definition().rule.accepts_scale()},
+      push_rule_{.loop = state.definition().rule.loop(),
+                 .parameters = state.definition().rule.parameters(),
+                 .is_add = !checks_pushes(state.definition()) &&
+                           state.definition().rule.kind() == UpdateRuleKind::add,
+                 .is_direct = !checks_pushes(state.definition()) &&
+                              state.definition().rule.kind() != UpdateRuleKind::custom,
+                 .accepts_scale = state.definition().rule.accepts_scale()},
       id_(state.id()),
       is_sparse_(state.store().is_sparse()),
       lengths_(state.store().sizes().listed_lengths()),

@@ -56,7 +56,7 @@ class LAPSE_EXPORT TableHandle {
     void (*loop)(const void* parameters, std::byte* value, const std::byte* update, std::size_t elements,
                  float scale);
     const void* parameters;
-    // Both are false if the table checks pushes before they are applied: then the core applies them.
+    // Both are false if pushes are checked before they are applied: then the core applies them.
     bool is_add;
     bool is_direct;  // not a rule of the application
     bool accepts_scale;
@@ -74,6 +74,8 @@ class LAPSE_EXPORT TableHandle {
   TableShard& state() const { return *state_; }
   SlotAccess& memory() const { return *memory_; }
   const void* server() const { return server_; }
+  // The server, if accesses may bypass the core.
+  const void* inlined_for() const { return inlined_for_; }
   const PushRule& push_rule() const { return push_rule_; }
 
   TableId id() const { return id_; }
@@ -101,6 +103,7 @@ class LAPSE_EXPORT TableHandle {
   const TableShard& existing() const;
 
   const void* server_ = nullptr;
+  const void* inlined_for_ = nullptr;
   std::uint64_t last_key_ = ~std::uint64_t{0};
   std::size_t length_ = 0;
   SlotAccess* memory_ = nullptr;

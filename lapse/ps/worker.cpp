@@ -13,20 +13,12 @@
 
 namespace lapse {
 
-namespace {
-
-// Reads the handle first: the definition may not be in a cache.
-bool has_limits(const TableHandle& table) {
-  return !table.push_rule().is_direct && table.state().definition().limits.any();
-}
-
-}  // namespace
-
 Worker::Worker(const Seat& seat)
-    // An observer sees only the accesses that go through the core.
-    : gate_(seat.phase.observer == nullptr ? seat.phase.server : nullptr, seat.slot.unanswered().count(),
-            seat.slot.counters().data()),
-      core_(std::make_unique<WorkerCore>(seat, gate_)) {}
+    : gate_(seat.phase.server, seat.slot.unanswered().count(), seat.slot.counters().data()),
+      core_(std::make_unique<WorkerCore>(seat, gate_)) {
+  // An observer sees only the accesses that go through the core.
+  if (seat.phase.observer != nullptr) gate_.close();
+}
 
 Worker::~Worker() = default;
 
@@ -70,6 +62,8 @@ void Worker::sample_read(const TableHandle& table, Key key) {
 Operation Worker::begin_pull(const TableHandle& table, std::span<const Key> keys, std::byte* values,
                              std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
+  if (table.inlined_for() != table.server() && table.state().definition().caches_reads) [[unlikely]]
+    return core_->pull_cached(table, keys, values);
   return core_->access(table, keys, {.operation = {.kind = OperationKind::pull}, .destination = values});
 }
 
@@ -78,16 +72,21 @@ Operation Worker::begin_push(const TableHandle& table, std::span<const Key> keys
   core_->admit_values(table, keys, "updates", elements);
   core_->arguments().scale(table.state(), scale);
   const ValueOperation push{.kind = OperationKind::push, .scale = scale};
-  if (!has_limits(table)) [[likely]]
+  // Reads the handle first: the definition may not be in a cache.
+  if (table.push_rule().is_direct) [[likely]]
     return core_->access(table, keys, {.operation = push, .updates = updates});
+  if (!table.state().definition().limits.any())
+    return core_->push_checked(table, keys, {.operation = push, .updates = updates});
   const LimitedRows rows({table.state(), gate_.counters(table), rank()}, push.kind, keys, updates, elements);
-  return core_->access(table, keys, {.operation = push, .updates = rows.data()});
+  return core_->push_checked(table, keys, {.operation = push, .updates = rows.data()});
 }
 
 Operation Worker::begin_set(const TableHandle& table, std::span<const Key> keys, const std::byte* values,
                             std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
-  if (has_limits(table)) [[unlikely]] {
+  core_->refuse_bounded(table, "set");
+  core_->forget_reads(table, keys);
+  if (table.state().definition().limits.any()) [[unlikely]] {
     const LimitedRows checked({table.state(), gate_.counters(table), rank()}, OperationKind::set, keys,
                               values, elements);
   }
@@ -102,6 +101,8 @@ Operation Worker::begin_call(const TableHandle& table, std::span<const Key> keys
         fmt::format("a worker of rank {} was given a function of another server", rank().value()));
   }
   core_->admit(table, keys);
+  core_->refuse_bounded(table, "call");
+  core_->forget_reads(table, keys);
   const ArgumentChecks& checks = core_->arguments();
   checks.lengths(table.state(), keys);
   checks.count(table.state(), "arguments", arguments.given, arguments.expected);
@@ -123,10 +124,12 @@ Operation Worker::begin_elements(const TableHandle& table, const ElementCall& ca
     checks.updates(pairs, call.updates, gate_.counters(table));
   }
   const OperationKind kind = call.is_push ? OperationKind::push_elements : OperationKind::pull_elements;
-  return core_->access_elements(table, pairs,
-                                {.operation = {.kind = kind, .scale = call.scale},
-                                 .updates = call.updates,
-                                 .destination = call.values});
+  const AccessRequest request{
+      .operation = {.kind = kind, .scale = call.scale}, .updates = call.updates, .destination = call.values};
+  if (!call.is_push && table.state().definition().caches_reads) [[unlikely]]
+    return core_->pull_elements_cached(table, pairs, call.values);
+  return call.is_push ? core_->push_elements_checked(table, pairs, request)
+                      : core_->access_elements(table, pairs, request);
 }
 
 Operation Worker::begin_localize(const TableHandle& table, std::span<const Key> keys) {
@@ -143,11 +146,16 @@ Locality Worker::locality_of(const TableHandle& table, Key key) {
 bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements) {
   core_->admit_values(table, std::span<const Key>(&key, 1), "values", elements,
                       WorkerCore::Allowed::under_lease);
-  return core_->read_if_local(table, key, to);
+  if (!core_->read_if_local(table, key, to)) return false;
+  // Newer than what was kept.
+  core_->forget_reads(table, std::span(&key, 1));
+  return true;
 }
 
 bool Worker::admit_update(const TableHandle& table, Key key) {
   core_->admit(table, std::span<const Key>(&key, 1), WorkerCore::Allowed::without_wait);
+  core_->refuse_bounded(table, "update_if_local");
+  core_->forget_reads(table, std::span(&key, 1));
   if (!core_->may_pass(table)) return false;
   core_->observe_update(table.state(), key);
   const TableShard& state = table.state();

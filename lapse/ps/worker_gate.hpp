@@ -43,7 +43,7 @@ class WorkerGate {
   // Whether the table belongs to this server, the worker is free, and its count is clear.
   bool is_open(const TableHandle& table) const {
     // One branch for all. Uses integers because compilers warn of & between conditions.
-    return (int{table.server() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
+    return (int{table.inlined_for() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
   }
   // The same, and the table can have the key.
   bool is_open(const TableHandle& table, Key key) const {
@@ -52,7 +52,6 @@ class WorkerGate {
   // Whether none of the worker's operations is unanswered, no table is barred, and no rank has failed.
   bool is_clear() const { return unanswered_->is_clear(); }
 
-  const void* server() const { return server_; }
   TableCounters& counters(const TableHandle& table) { return counters_[table.id().value()]; }
   Busy busy() const { return busy_; }
   // For states that outlast a scope.

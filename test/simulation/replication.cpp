@@ -107,3 +107,20 @@ TEST_CASE("clocks: the staleness of replicas is bounded where each rank is a dom
 TEST_CASE("clocks: the staleness of replicas is bounded in any scenario") {
   expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .clocked = true});
 }
+
+TEST_CASE("values: what replicas may lack is bounded where each rank is a domain") {
+  expect_copies({.min_ranks = 2,
+                 .max_ranks = 4,
+                 .domain_ranks = 1,
+                 .replication = true,
+                 .eventual = true,
+                 .valued = true});
+}
+
+TEST_CASE("values: what replicas may lack is bounded in any scenario") {
+  expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .valued = true});
+}
+
+TEST_CASE("values: with a bound of clocks, too") {
+  expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .clocked = true, .valued = true});
+}

@@ -102,10 +102,18 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
   little_memory = domain_ranks > 1 && random.below(4) == 0;
-  if (!limits.clocked) return;
+  if (!limits.clocked && !limits.valued) return;
   resets = false;
-  clock_bound = one_of(0U, 0U, 1U, 3U);
+  const std::uint32_t staleness = one_of(0U, 0U, 1U, 3U);
   calls_of_clock = one_of(2U, 4U, 8U);
+  if (limits.valued) {
+    replication->gradients = false;
+    const ValueBound bound{.bound = one_of(0.5, 1.0, 2.0, 5.0)};
+    consistency = limits.clocked ? Consistency::cvap(staleness, bound) : Consistency::vap(bound);
+  } else {
+    consistency = one_of(Consistency::cap(staleness), Consistency::essp(staleness),
+                         staleness == 0 ? Consistency::bsp : Consistency::cap(staleness));
+  }
 }
 
 std::string ScenarioReplication::to_string() const {
@@ -163,6 +171,10 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   }
   if (replication && replication->many_moves) settings.weights[static_cast<std::size_t>(Call::localize)] = 8;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
+  if (consistency.value_bound()) {
+    for (const Call call : {Call::set, Call::call, Call::lease, Call::update_if_local, Call::push_elements})
+      settings.weights[static_cast<std::size_t>(call)] = 0;
+  }
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;
     settings.max_touches = 3;
@@ -186,7 +198,9 @@ std::string Scenario::to_string() const {
       bulk > 0 ? fmt::format(", {} of them on many keys", bulk) : "",
       direct_calls ? ", carried out by the worker" : "", resets ? ", with resets" : "",
       replication ? replication->to_string() : "",
-      clock_bound ? fmt::format(", staleness {}, {} calls a clock", *clock_bound, calls_of_clock) : "",
+      consistency == Consistency::eventual
+          ? ""
+          : fmt::format(", {}, {} calls a clock", consistency.to_string(), calls_of_clock),
       !refusals ? ""
                 : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
                               initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));

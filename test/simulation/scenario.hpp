@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/consistency/consistency.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
@@ -38,6 +39,7 @@ struct ScenarioLimits {
   std::optional<bool> eventual = {};
   bool upgrades = false;              // short runs in which replicas become main copies
   bool clocked = false;               // replication: the staleness of table 0 is bounded by clocks
+  bool valued = false;                // replication: what replicas of table 0 may lack is bounded
   bool refusals = false;              // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;          // a lookup reads any number
   bool holders_wait = false;          // a deliberate fault: the holder of a lease waits for further keys
@@ -87,12 +89,12 @@ struct Scenario {
   bool direct_calls = false;                // workers carry out calls themselves while the engine is free
   bool resets = false;                      // keys of table 0 are sometimes set to zeros
   std::optional<ScenarioReplication> replication;
-  std::optional<std::uint32_t> clock_bound;  // of table 0
-  std::uint32_t calls_of_clock = 1;          // on average
-  bool refusals = false;                     // table 0; the next fields refine it
-  std::uint64_t initialiser_chance = 0;      // percent: an initial value throws
-  std::uint64_t memory_chance = 0;           // percent: a rank gets no further memory
-  std::optional<std::uint64_t> max_keys;     // the maximum that a rank can store
+  Consistency consistency = Consistency::eventual;  // of table 0, if that is eventual
+  std::uint32_t calls_of_clock = 1;                 // on average
+  bool refusals = false;                            // table 0; the next fields refine it
+  std::uint64_t initialiser_chance = 0;             // percent: an initial value throws
+  std::uint64_t memory_chance = 0;                  // percent: a rank gets no further memory
+  std::optional<std::uint64_t> max_keys;            // the maximum that a rank can store
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 

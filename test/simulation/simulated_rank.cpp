@@ -20,7 +20,7 @@ Histories::Histories(const Scenario& scenario)
       live(scenario.all_workers(), scenario.shape.keys, scenario.counter_rules()) {
   const std::uint64_t keys = scenario.shape.keys;
   const std::size_t workers = scenario.all_workers();
-  if (scenario.clock_bound) live.set_clock_bound(*scenario.clock_bound);
+  if (const auto staleness = scenario.consistency.staleness()) live.set_clock_bound(*staleness);
   for (std::size_t worker = 0; worker < workers; ++worker) {
     counters.emplace_back(worker, workers, keys, scenario.counter_rules());
     assignments.emplace_back(worker, keys);
@@ -114,8 +114,9 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
                            : nullptr,
       std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario)),
-      scenario.clock_bound ? std::make_unique<ClockPlay>(worker, histories.live, scenario.calls_of_clock)
-                           : nullptr));
+      scenario.consistency.staleness()
+          ? std::make_unique<ClockPlay>(worker, histories.live, scenario.calls_of_clock)
+          : nullptr));
 }
 
 std::vector<std::size_t> SimulatedRank::workers_of_domain(const Scenario& scenario) const {
@@ -136,8 +137,7 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
   if (scenario.counter_rules().eventual && protocol_.registry().tables().empty())
-    options.consistency =
-        scenario.clock_bound ? Consistency::cap(*scenario.clock_bound) : Consistency::eventual;
+    options.consistency = scenario.consistency;
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
   // Without a limit each sparse table would read how much memory the machine has left, which takes a third of
@@ -225,9 +225,9 @@ void SimulatedRank::handle_deadline() {
   protocol_.handle_deadline(time_.now());
 }
 
-void SimulatedRank::begin_round() {
+void SimulatedRank::begin_round(bool ends) {
   begin_step();
-  protocol_.replication().round(time_.now());
+  protocol_.replication().round(time_.now(), !ends);
 }
 
 bool SimulatedRank::round_due() const {
@@ -250,6 +250,7 @@ void SimulatedRank::check_at_rest() const {
   for (const auto& endpoint : protocol_.registry().workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
+    check(endpoint->level().wanted() <= protocol_.levels().visible(), "has a worker that waits for copies");
   }
 }
 

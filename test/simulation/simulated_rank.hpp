@@ -88,6 +88,10 @@ class SimulatedRank {
   // --- steps
   std::size_t workers() const { return workloads_.size(); }
   RandomWorkload& workload(std::size_t worker) { return *workloads_[worker]; }
+  // Whether all workers are.
+  bool finished() const {
+    return std::ranges::all_of(workloads_, [](const auto& workload) { return workload->finished(); });
+  }
   // The worker makes its next call. What it submits waits in the rank's queue, or is carried out at once.
   void step_worker(std::size_t worker);
   // Waiting submissions, oldest first.
@@ -98,8 +102,9 @@ class SimulatedRank {
   void advance_read(LoopbackNetwork& network, std::size_t index);
   // The protocol's next deadline passes.
   void handle_deadline();
-  // A round of the rank begins: it forwards intents, and sends what has changed.
-  void begin_round();
+  // A round of the rank begins: it forwards intents, and sends what has changed; also what is sent at clocks
+  // only, if the run `ends`.
+  void begin_round(bool ends);
   // Whether a round would have work.
   bool round_due() const;
   // The engine's turn ends: its packets are sent.

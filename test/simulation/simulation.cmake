@@ -19,7 +19,7 @@ if(LAPSE_SANITIZER)
   set(simulation_cases "~*finds*")
 endif()
 lapse_test(simulation SEPARATE
-  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp frame_fault.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp replication_faults.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_replicas.cpp
+  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp frame_fault.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp replication_faults.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_invariants.cpp simulation_replicas.cpp
   DEPENDS lapse_test_histories
   LABELS simulation
   TIMEOUT 300

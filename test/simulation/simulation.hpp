@@ -94,6 +94,8 @@ class Simulation {
 
   void count_frames(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
+  // What some copy of table 0 lacks of a worker's pushes is within the table's bound.
+  void check_copies();
   // Checks that a run of keys takes the route that the router gives each key alone.
   void check_routes(Key key, std::size_t number);
   void check_replicas();

@@ -32,7 +32,10 @@ void Simulation::check_replicas() {
     for (const auto& rank : ranks_) shards.push_back(&rank->table(number));
     const auto wants = [&](Domain domain, Key key) {
       return replicable && std::ranges::any_of(domains_.members(domain), [&](Rank rank) {
-               return ranks_[rank.index()]->intents().wanted(shards[0]->id(), key);
+               SimulatedRank& of = *ranks_[rank.index()];
+               const AccessedKeys* const accessed = of.table(0).accessed();
+               return of.intents().wanted(shards[0]->id(), key) ||
+                      (accessed != nullptr && accessed->has(key));
              });
     };
     replicas_ += check_replicas_at_rest(shards, keys, wants);

@@ -9,6 +9,10 @@
 
 namespace lapse::test {
 
+bool may_push(Worker& worker, const TableHandle& table, std::span<const Key> keys, double magnitude) {
+  return worker.core().may_push(table, keys, magnitude);
+}
+
 std::string_view to_string(Call call) {
   constexpr std::array<std::string_view, kCalls> kNames{
       "pull", "push",  "set",    "localize", "pull_if_local", "update_if_local",

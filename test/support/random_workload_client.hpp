@@ -13,6 +13,9 @@
 
 namespace lapse::test {
 
+// WorkerCore::may_push.
+bool may_push(Worker& worker, const TableHandle& table, std::span<const Key> keys, double magnitude);
+
 enum class Call {
   pull,
   push,

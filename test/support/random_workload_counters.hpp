@@ -244,6 +244,8 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> pushed;
     std::vector<T> updates;
     ElementCalls<T> pairs;
+    // A push that would wait is not made.
+    if (!may_push(worker_, table_.handle(), names(keys), 1)) return nullptr;
     const float scale = next_scale();
     for (const Key key : keys) {
       count_push(key);

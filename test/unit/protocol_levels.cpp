@@ -11,22 +11,34 @@
 using namespace lapse;
 
 TEST_CASE("levels: the minimum of a subtree rises with the last of its ranks, and never falls") {
+  const auto clocks = [](Level clock) { return LevelReport{.merged = {.clock = clock}}; };
   LevelTree tree(5, Rank(1));  // its children are 3 and 4
   CHECK(tree.parent() == Rank(0));
-  tree.set_own(3);
-  tree.set_child(Rank(3), 2);
-  CHECK(tree.minimum() == 0);
-  tree.set_child(Rank(4), kEndedLevel);
-  CHECK(tree.minimum() == 2);
-  tree.set_child(Rank(3), 1);  // late
-  CHECK(tree.minimum() == 2);
-  CHECK_THROWS_AS(tree.set_child(Rank(2), 4), ProtocolError);
+  tree.set_own(clocks(3));
+  tree.set_child(Rank(3), clocks(2));
+  CHECK(tree.of_subtree().merged.clock == 0);
+  tree.set_child(Rank(4), clocks(kEndedLevel));
+  CHECK(tree.of_subtree().merged.clock == 2);
+  tree.set_child(Rank(3), clocks(1));  // late
+  CHECK(tree.of_subtree().merged.clock == 2);
+  CHECK_THROWS_AS(tree.set_child(Rank(2), clocks(4)), ProtocolError);
   LevelTree leaf(3, Rank(2));
-  leaf.set_own(7);
-  CHECK(leaf.minimum() == 7);
+  leaf.set_own({.merged = {7, 5}, .visible = 4, .wanted = 6});
+  CHECK(leaf.of_subtree() == LevelReport{.merged = {7, 5}, .visible = 4, .wanted = 6});
   std::vector<Rank> children;
   LevelTree(4, Rank(1)).for_each_child(4, [&](Rank child) { children.push_back(child); });
   CHECK(children == std::vector<Rank>{Rank(3)});
+}
+
+TEST_CASE("levels: clocks and epochs rise apart, and the highest wanted epoch counts") {
+  LevelTree tree(3, Rank(0));
+  tree.set_own({.merged = {4, 1}, .visible = 0, .wanted = 2});
+  tree.set_child(Rank(1), {.merged = {3, 2}, .visible = 1, .wanted = 0});
+  tree.set_child(Rank(2), {.merged = {5, 2}, .visible = 2, .wanted = 3});
+  CHECK(tree.of_subtree() == LevelReport{.merged = {3, 1}, .visible = 0, .wanted = 3});
+  CHECK(LevelPair{1, 2}.exceeds({1, 1}));
+  CHECK(LevelPair{2, 1}.exceeds({1, 1}));
+  CHECK_FALSE(LevelPair{1, 1}.exceeds({1, 2}));
 }
 
 TEST_CASE("levels: a clock counts when the operations from before it are answered") {
@@ -72,8 +84,9 @@ TEST_CASE("levels: messages that no rank sends are refused") {
     ranks.protocol(0).handle_packet(Rank(from), packet);
   };
   CHECK_THROWS_AS(send(FrameKind::level_up, 1, {1, 2}), ProtocolError);
-  CHECK_THROWS_AS(send(FrameKind::level_up, 1, {0}), ProtocolError);
-  CHECK_THROWS_AS(send(FrameKind::level_down, 1, {3}), ProtocolError);  // rank 0 is the root
+  CHECK_THROWS_AS(send(FrameKind::level_up, 1, {-1, 0, 0, 0}), ProtocolError);
+  CHECK_THROWS_AS(send(FrameKind::level_up, 1, {0, 0, 0, kEndedLevel}), ProtocolError);
+  CHECK_THROWS_AS(send(FrameKind::level_down, 1, {3, 0, 0, 0}), ProtocolError);  // rank 0 is the root
   CHECK_THROWS_AS(send(FrameKind::level_near, 1, {3, 3}), ProtocolError);
-  CHECK_THROWS_AS(send(FrameKind::fresh, 1, {0, 0, kEndedLevel}), ProtocolError);
+  CHECK_THROWS_AS(send(FrameKind::fresh, 1, {0, 0, kEndedLevel, 0}), ProtocolError);
 }

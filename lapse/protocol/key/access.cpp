@@ -179,6 +179,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
         count_remote(operation);
         sender_.send(table, part, route);
         item.sent_to = route.to;
+        note_access(table, part.key);
         break;
       case Route::Action::illegal:
         OperationSender::throw_misrouted(table, part);
@@ -226,6 +227,13 @@ void Access::execute_waiting(TableShard& table, const OperationPart& part, std::
   OperationState* const own = own_operation(table, part);
   execution_.execute_on(table, part, content);
   if (own != nullptr) AnsweredItems(*this, *own).add(*own->item_with(part.item), table.self_domain());
+}
+
+void Access::end_turn() {
+  for (const auto& table : registry_.tables()) {
+    AccessedKeys* const accessed = table->accessed();
+    if (accessed != nullptr && accessed->any_new()) wants_->want(table->id(), accessed->take());
+  }
 }
 
 // --- messages

@@ -11,6 +11,7 @@
 #include "lapse/protocol/key/operation_sender.hpp"
 #include "lapse/protocol/key/owner_lookups.hpp"
 #include "lapse/protocol/key/run_routes.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
@@ -81,6 +82,10 @@ class Access : public ProtocolModule {
   // The step of the engine ends before the operation is complete: the routes of its keys may change before
   // the next piece. Throws std::bad_alloc.
   static void part_ways(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // Reports the keys that workers have accessed in other domains, where a table wants them.
+  void end_turn() override LAPSE_REQUIRES(progress_role);
+  // Before the first phase. Outlives its use.
+  void set_wants(WantSink& wants) { wants_ = &wants; }
   // True if no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
@@ -111,6 +116,14 @@ class Access : public ProtocolModule {
     if (operation.is_remote) return;
     operation.is_remote = true;
     ++operation.table->counters().remote_operations;
+  }
+  // An access of a worker to the key is sent to another domain.
+  void note_access(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
+    AccessedKeys* const accessed = table.accessed();
+    if (accessed == nullptr) [[likely]]
+      return;
+    accessed->note(key);
+    if (accessed->any_new()) request_end_turn();
   }
   // Holds back an operation of a worker, and with it all later ones of the worker on the key.
   void hold(OperationState& operation, std::uint32_t index) LAPSE_REQUIRES(progress_role);
@@ -162,6 +175,7 @@ class Access : public ProtocolModule {
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
   Piece piece_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;
+  WantSink* wants_ = nullptr;
   std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 

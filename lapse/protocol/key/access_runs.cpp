@@ -63,7 +63,7 @@ bool Access::send_piece(OperationState& operation) {
 }
 
 void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket) {
-  const TableShard& table = *operation.table;
+  TableShard& table = *operation.table;
   const bool pull = operation.kind == OperationKind::pull;
   const std::size_t value_bytes = pull ? 0 : table.sizes().layout().value_bytes();
   const std::uint32_t length = static_cast<std::uint32_t>(table.sizes().layout().length);
@@ -96,6 +96,8 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
           std::memcpy(key, operation.update(item_at(at + i)), value_bytes);
       }
     }
+    for (std::uint32_t i = 0; table.accessed() != nullptr && i < run.count; ++i)
+      note_access(table, item_at(at + i).key);
     at += run.count;
   }
 }

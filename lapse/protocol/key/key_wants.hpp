@@ -32,9 +32,11 @@ class KeyWants {
     const TableCopies* const copies = table.copies();
     return policy_->wanted(table.id(), key, copies != nullptr && copies->sole_wants().likely());
   }
-  // Whether the owner gives the key to the only domain that wants it.
+  // Whether the owner gives the key to the only domain that wants it. Without a policy, keys that are wanted
+  // for their accesses stay where they are: other domains access them, too.
   bool offers(const TableShard& table, Key key) const {
-    return policy_ == nullptr || policy_->decide(table.id(), key) == ManagementPolicy::Decision::offer;
+    if (policy_ == nullptr) return !table.definition().wants_accessed;
+    return policy_->decide(table.id(), key) == ManagementPolicy::Decision::offer;
   }
   // Whether an owner that wants the key keeps a replica when it gives the key away.
   bool keeps(const TableShard& table, Key key) const {

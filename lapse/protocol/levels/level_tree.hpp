@@ -12,14 +12,53 @@
 
 namespace lapse {
 
-// The pure state machine of one rank. A rank sends the minimum of its subtree to its parent whenever it has
-// risen; the root's is the minimum of all. What arrives late or twice changes nothing: levels only rise.
+// A level of clocks, and one of epochs. Where a comment speaks of a level, it holds for each of the two.
+struct LevelPair {
+  Level clock = 0;
+  Level epoch = 0;
+
+  void raise(const LevelPair& other) {
+    clock = std::max(clock, other.clock);
+    epoch = std::max(epoch, other.epoch);
+  }
+  void lower(const LevelPair& other) {
+    clock = std::min(clock, other.clock);
+    epoch = std::min(epoch, other.epoch);
+  }
+  bool exceeds(const LevelPair& other) const { return clock > other.clock || epoch > other.epoch; }
+  bool operator==(const LevelPair&) const = default;
+};
+
+// level_up, of the ranks of a subtree: the least levels up to which each has merged, the least epoch up to
+// which the copies of each show all, the highest epoch that is wanted. level_down, of all ranks: the same,
+// but the epoch that is to be the next.
+struct LevelReport {
+  LevelPair merged;
+  Level visible = 0;
+  Level wanted = 0;
+
+  void raise(const LevelReport& other) {
+    merged.raise(other.merged);
+    visible = std::max(visible, other.visible);
+    wanted = std::max(wanted, other.wanted);
+  }
+  bool exceeds(const LevelReport& other) const {
+    return merged.exceeds(other.merged) || visible > other.visible || wanted > other.wanted;
+  }
+  bool operator==(const LevelReport&) const = default;
+};
+static_assert(sizeof(LevelReport) == 32);
+
+// The pure state machine of one rank. A rank sends what its subtree reports to its parent whenever it has
+// risen; the root's is that of all. What arrives late or twice changes nothing: levels only rise.
 class LevelTree {
  public:
   LevelTree() = default;
-  LevelTree(std::int32_t ranks, Rank self) : self_(self.value()), levels_{0, 0, 0} {
-    for (std::size_t i = 0; i < 2; ++i)
-      if (2 * self_ + 1 + static_cast<std::int32_t>(i) >= ranks) levels_[1 + i] = kEndedLevel;
+  LevelTree(std::int32_t ranks, Rank self) : self_(self.value()) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (2 * self_ + 1 + static_cast<std::int32_t>(i) >= ranks)
+        reports_[1 + i] = {.merged = {kEndedLevel, kEndedLevel}, .visible = kEndedLevel};
+    }
   }
 
   std::optional<Rank> parent() const {
@@ -31,20 +70,26 @@ class LevelTree {
     for (std::int32_t child = 2 * self_ + 1; child <= 2 * self_ + 2 && child < ranks; ++child) f(Rank(child));
   }
 
-  void set_own(Level level) { raise(0, level); }
+  void set_own(const LevelReport& report) { reports_[0].raise(report); }
   // Throws ProtocolError if the rank is not a child.
-  void set_child(Rank child, Level level) {
+  void set_child(Rank child, const LevelReport& report) {
     const std::int32_t index = child.value() - 2 * self_;
     if (index != 1 && index != 2) throw ProtocolError("a level from a rank that is no child in the tree");
-    raise(static_cast<std::size_t>(index), level);
+    reports_[static_cast<std::size_t>(index)].raise(report);
   }
-  Level minimum() const { return *std::ranges::min_element(levels_); }
+  LevelReport of_subtree() const {
+    LevelReport all = reports_[0];
+    for (const LevelReport& child : {reports_[1], reports_[2]}) {
+      all.merged.lower(child.merged);
+      all.visible = std::min(all.visible, child.visible);
+      all.wanted = std::max(all.wanted, child.wanted);
+    }
+    return all;
+  }
 
  private:
-  void raise(std::size_t index, Level level) { levels_[index] = std::max(levels_[index], level); }
-
   std::int32_t self_ = 0;
-  std::array<Level, 3> levels_{};  // this rank, then its children
+  std::array<LevelReport, 3> reports_{};  // this rank, then its children
 };
 
 }  // namespace lapse

@@ -14,26 +14,35 @@ namespace lapse {
 namespace {
 
 constexpr Replication::CutUser kUser = Replication::CutUser::level;
+constexpr Level kMaxEpoch = kEndedLevel - 1;
 
 template <class Record>
 Record level_record(const FrameHeader& header, const std::byte* records, std::uint32_t at) {
   return record_of<Record>(header, records, at, "a message about levels has a wrong length");
 }
 
-// Returns the level of a message.
-Level checked(Level level, Level most) {
-  if (level < 1 || level > most) throw ProtocolError(fmt::format("a message carries level {}", level));
+// Returns the levels of a message.
+const LevelPair& checked(const LevelPair& level, Level most) {
+  if (level.clock < 0 || level.clock > most || level.epoch < 0 || level.epoch > kMaxEpoch)
+    throw ProtocolError(fmt::format("a message carries the levels {} and {}", level.clock, level.epoch));
   return level;
+}
+
+const LevelReport& checked(const LevelReport& report, Level most) {
+  checked(report.merged, most);
+  checked(LevelPair{report.visible, report.wanted}, kMaxEpoch);
+  return report;
 }
 
 }  // namespace
 
 void Levels::start() {
   least_bound_ = least_bound_of_copies_ = kUnbounded;
-  is_used_ = false;
+  is_used_ = counts_clocks_ = false;
   for (const auto& table : registry_.tables()) {
+    is_used_ = is_used_ || table->definition().is_bounded();
     if (!table->definition().clock_bound) continue;
-    is_used_ = true;
+    counts_clocks_ = true;
     Level& least = table->store().may_have_copies() ? least_bound_of_copies_ : least_bound_;
     least = std::min<Level>(least, *table->definition().clock_bound);
   }
@@ -47,11 +56,15 @@ void Levels::start() {
   for (const Rank rank : members_of_domain(registry_))
     if (rank != registry_.self()) neighbours_.push_back({.rank = rank, .reported = {}});
   tree_ = LevelTree(registry_.ranks(), registry_.self());
-  clock_ = merged_ = fresh_ = sent_up_ = heard_ = marked_ = passed_on_ = 0;
+  clock_ = wanted_ = 0;
+  merged_ = fresh_ = heard_ = marked_ = known_ = {};
+  sent_up_ = sent_down_ = {};
   is_cutting_ = waits_to_cut_ = false;
   sent_near_ = {};
   learnt_.store(0, std::memory_order_relaxed);
   domain_fresh_.store(0, std::memory_order_relaxed);
+  begun_.store(0, std::memory_order_relaxed);
+  visible_.store(0, std::memory_order_relaxed);
   // A rank without workers has something to report.
   set_deadline(now());
 }
@@ -72,13 +85,17 @@ void Levels::handle_frame(Rank from, const FrameHeader& header, const std::byte*
   for (std::uint32_t i = 0; i < header.count; ++i) {
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::level_up:
-        tree_.set_child(from, checked(level_record<LevelRecord>(header, records, i).level, kEndedLevel));
+        tree_.set_child(from, checked(level_record<LevelReport>(header, records, i), kEndedLevel));
         break;
-      case FrameKind::level_down:
+      case FrameKind::level_down: {
         if (tree_.parent() != from) throw ProtocolError("a level from a rank that is not the parent");
-        heard_ =
-            std::max(heard_, checked(level_record<LevelRecord>(header, records, i).level, kEndedLevel - 1));
+        const auto report = checked(level_record<LevelReport>(header, records, i), kEndedLevel - 1);
+        heard_.raise(report.merged);
+        // Before a cut for the next epoch begins.
+        raise_visible(report.visible);
+        wanted_ = std::max(wanted_, report.wanted);
         break;
+      }
       case FrameKind::level_near: {
         const auto record = level_record<NearLevelRecord>(header, records, i);
         const auto found = std::ranges::find(neighbours_, from, &Neighbour::rank);
@@ -106,6 +123,7 @@ void Levels::take_fresh(Rank from, const FreshRecord& record) {
 // --- levels
 
 Level Levels::own_clock() const {
+  if (!counts_clocks_) return 0;
   Level least = kEndedLevel;
   for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i)
     least = std::min(least, registry_.workers()[i]->level().answered());
@@ -118,24 +136,24 @@ Level Levels::clock_of_domain() const {
   return least;
 }
 
-Level Levels::complete_level() {
-  if (peers_.empty()) return learnt();
-  Level least = kEndedLevel;
+LevelPair Levels::complete_level() {
+  if (peers_.empty()) return known_;
+  LevelPair least{kEndedLevel, kEndedLevel};
   for (Peer& peer : peers_) {
     std::deque<Promise>& promises = parts_of_[peer.rank.index()];
     const std::uint64_t complete = replication_.refreshes().complete(peer.rank);
     std::erase_if(promises, [&](const Promise& promise) {
       if (promise.part >= complete) return false;
-      peer.fresh = std::max(peer.fresh, promise.level);
+      peer.fresh.raise(promise.level);
       return true;
     });
-    least = std::min(least, peer.fresh);
+    least.lower(peer.fresh);
   }
   return least;
 }
 
 bool Levels::wants_cut() {
-  return clock_of_domain() > merged_ || complete_level() > fresh_;
+  return LevelPair{clock_of_domain(), wanted_}.exceeds(merged_) || complete_level().exceeds(fresh_);
 }
 
 // --- the steps of a turn
@@ -146,14 +164,19 @@ void Levels::advance_cut() {
       if (!replication_.is_cut_merged()) return;
       if (replication_.end_cut()) repeat_end_turn();
       is_cutting_ = false;
-      merged_ = cut_clock_;
+      merged_ = cut_;
       fresh_ = cut_fresh_;
     }
     waits_to_cut_ = wants_cut();
     if (!waits_to_cut_) return;
     // The clocks that were read before the marks are taken, not newer ones.
-    cut_clock_ = std::max(merged_, clock_of_domain());
-    cut_fresh_ = std::max(fresh_, complete_level());
+    cut_ = {clock_of_domain(), wanted_};
+    cut_.raise(merged_);
+    cut_fresh_ = complete_level();
+    cut_fresh_.raise(fresh_);
+    // A worker that does not see this yet has marked its change before the marks are taken.
+    begun_.store(cut_.epoch, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!replication_.begin_cut(kUser, now())) return;
     waits_to_cut_ = false;
     is_cutting_ = true;
@@ -161,29 +184,39 @@ void Levels::advance_cut() {
 }
 
 void Levels::report() {
-  tree_.set_own(merged_);
-  const Level least = tree_.minimum();
+  Level wanted = 0;
+  for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i)
+    wanted = std::max(wanted, registry_.workers()[i]->level().wanted());
+  tree_.set_own({.merged = merged_, .visible = fresh_.epoch, .wanted = wanted});
+  LevelReport all = tree_.of_subtree();
   if (const auto parent = tree_.parent()) {
-    if (least > sent_up_)
-      outbox_.append_record(*parent, FrameHeader::of(FrameKind::level_up), LevelRecord{least});
-    sent_up_ = std::max(sent_up_, least);
-  } else if (least != kEndedLevel) {
-    // Of a phase that ends, nothing is passed on: its quiescence merges and refreshes all.
-    heard_ = std::max(heard_, least);
+    if (all.exceeds(sent_up_)) outbox_.append_record(*parent, FrameHeader::of(FrameKind::level_up), all);
+    sent_up_.raise(all);
+  } else {
+    // Of a phase that ends, no clock is passed on: its quiescence merges and refreshes all.
+    if (all.merged.clock == kEndedLevel) all.merged.clock = 0;
+    heard_.raise(all.merged);
+    raise_visible(all.visible);
+    // One at a time: later changes wait for the next one together.
+    wanted_ = std::max(wanted_, std::min(all.wanted, visible() + 1));
   }
-  if (heard_ <= passed_on_) return;
-  passed_on_ = heard_;
-  tree_.for_each_child(registry_.ranks(), [this](Rank child) {
+  const LevelReport down{.merged = heard_, .visible = visible(), .wanted = wanted_};
+  if (!down.exceeds(sent_down_)) return;
+  sent_down_ = down;
+  tree_.for_each_child(registry_.ranks(), [&](Rank child) {
     progress_role.assert_held();  // Called in place.
-    outbox_.append_record(child, FrameHeader::of(FrameKind::level_down), LevelRecord{heard_});
+    outbox_.append_record(child, FrameHeader::of(FrameKind::level_down), down);
   });
 }
 
 void Levels::learn() {
-  if (heard_ <= learnt()) return;
+  if (!heard_.exceeds(known_)) return;
   if (!peers_.empty()) {
     // Once for each level: what is changed later is not owed for it.
-    if (std::exchange(marked_, heard_) < heard_) replication_.send_changes(now());
+    if (heard_.exceeds(marked_)) {
+      marked_ = heard_;
+      replication_.send_changes(now());
+    }
     bool owes = false;
     for (const Peer& peer : peers_) {
       const bool owes_peer = !replication_.send_owed(peer.rank);
@@ -196,30 +229,30 @@ void Levels::learn() {
                             FreshRecord{replication_.refreshes().end_part(peer.rank), heard_});
     }
   }
-  learnt_.store(heard_, std::memory_order_release);
+  known_ = heard_;
+  learnt_.store(known_.clock, std::memory_order_release);
 }
 
 void Levels::notify_neighbours() {
-  if (clock_ <= sent_near_.clock && fresh_ <= sent_near_.fresh) return;
-  sent_near_ = {clock_, fresh_};
+  if (clock_ <= sent_near_.clock && fresh_.clock <= sent_near_.fresh) return;
+  sent_near_ = {clock_, fresh_.clock};
   for (const Neighbour& neighbour : neighbours_)
     outbox_.append_record(neighbour.rank, FrameHeader::of(FrameKind::level_near), sent_near_);
 }
 
 void Levels::publish() {
-  Level least = fresh_;
+  Level least = fresh_.clock;
   for (const Neighbour& neighbour : neighbours_) least = std::min(least, neighbour.reported.fresh);
   domain_fresh_.store(least, std::memory_order_release);
 }
 
 void Levels::end_turn() {
   if (!is_used_) return;
-  const Level learnt_before = learnt();
-  const Level fresh_before = fresh();
+  const std::array before_turn{learnt(), fresh(), visible()};
   clock_ = std::max(clock_, own_clock());
   // What is learnt may ask for a further cut, and the end of a cut raises what is learnt on the root.
   const auto levels = [this]() LAPSE_REQUIRES(progress_role) {
-    return std::array{learnt(), merged_, fresh_};
+    return std::array{known_, merged_, fresh_, LevelPair{visible(), wanted_}};
   };
   for (bool rose = true; rose;) {
     const auto before = levels();
@@ -230,18 +263,19 @@ void Levels::end_turn() {
   }
   notify_neighbours();
   publish();
-  if (learnt() > learnt_before || fresh() > fresh_before) registry_.wake_workers();
+  if (std::array{learnt(), fresh(), visible()} != before_turn) registry_.wake_workers();
   // The awaited events happen in other modules: a DELTA or an operation is answered, a REFRESH arrives, a
   // lease ends.
-  bool waits = is_cutting_ || waits_to_cut_ || heard_ > learnt();
+  bool waits = is_cutting_ || waits_to_cut_ || heard_.exceeds(known_);
   for (const Peer& peer : peers_) waits = waits || !parts_of_[peer.rank.index()].empty();
-  for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i)
+  for (std::size_t i = 0; counts_clocks_ && i < registry_.workers_of_phase(); ++i)
     waits = waits || registry_.workers()[i]->level().has_unanswered();
   if (waits) request_end_turn();
 }
 
 bool Levels::idle(IdleLevel level) const {
-  return level == IdleLevel::answered || !is_used_ || (!is_cutting_ && !waits_to_cut_ && heard_ <= learnt());
+  return level == IdleLevel::answered || !is_used_ ||
+         (!is_cutting_ && !waits_to_cut_ && !heard_.exceeds(known_));
 }
 
 }  // namespace lapse

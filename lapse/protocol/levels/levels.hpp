@@ -20,11 +20,6 @@
 
 namespace lapse {
 
-// level_up, level_down.
-struct LevelRecord {
-  Level level = 0;
-};
-static_assert(sizeof(LevelRecord) == 8);
 // level_near: to the other ranks of a domain.
 struct NearLevelRecord {
   Level clock = 0;
@@ -34,26 +29,31 @@ static_assert(sizeof(NearLevelRecord) == 16);
 // fresh: ends a part of the REFRESHes to the receiver.
 struct FreshRecord {
   RefreshParts::Part part;
-  Level level = 0;
+  LevelPair level;
 };
-static_assert(sizeof(FreshRecord) == 24);
+static_assert(sizeof(FreshRecord) == 32);
 
-// Workers count clocks, and a table may bound how far a worker may be ahead of what it can read (see
-// docs/consistency.md). This module finds out what can be read; workers ask it before they access such
-// a table. It knows no key and no bound:
-// 1. When the clocks of all workers of a domain have risen, each of its ranks cuts: what they have changed in
-//    the replicas that it serves is sent to the owners and merged. Then the level *merged* of the rank rises.
+// Workers count clocks, and a table may bound how far a worker may be ahead of what it can read, or how large
+// the changes are that some copy may lack (see docs/consistency.md). This module finds out what can be read;
+// workers ask it before they access such a table. It knows no key and no bound. A *level* is a clock of the
+// slowest worker, or an *epoch*, which counts cuts that some worker wanted:
+// 1. When the clocks of all workers of a domain have risen, each of its ranks cuts, and when an epoch is
+//    wanted, each rank: what is changed in the replicas that it serves is sent to the owners and merged. Then
+//    the level *merged* of the rank rises.
 // 2. The minimum over all ranks goes up a tree of ranks, and down again. A rank that learns it sends to every
 //    other domain the refreshes that are due, then FRESH: up to this level, all is sent.
 // 3. When FRESH and all refreshes before it have come from every rank that serves the same keys for another
 //    domain, the next cut carries the level: a replica with an unanswered DELTA drops a refresh, and one that
 //    becomes the main copy gets it by TRANSFER. When that cut has ended, the level *fresh* of the rank rises.
+// 4. The minimum of the fresh epochs of all ranks takes the same way over the tree: what was changed before
+//    that cut is visible in all copies. A clock is of use to the rank's own domain only.
 // A clock costs 2 (N - 1) records for the tree of N ranks, one for each pair of ranks that serve the same
-// keys, and two for each pair of ranks of a domain, however many keys there are.
+// keys, and two for each pair of ranks of a domain, however many keys there are. No rank
+// cuts for an epoch before the last one is visible.
 //
 // Where no table has a bound, nothing is counted or sent.
 //
-// Thread safety: the holder of the progress lock; learnt(), fresh() and is_used(): any thread.
+// Thread safety: the holder of the progress lock; what workers ask: any thread.
 class Levels final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
@@ -64,8 +64,9 @@ class Levels final : public ProtocolModule {
 
   // Called before a phase, on every rank, after the seats of its workers are taken.
   void start() LAPSE_REQUIRES(progress_role);
-  // Whether some table has a bound. Constant during a phase.
+  // Whether some table has a bound, or one of clocks. Constant during a phase.
   bool is_used() const { return is_used_; }
+  bool counts_clocks() const { return counts_clocks_; }
   // All main copies have every update of the clocks before this one.
   Level learnt() const { return learnt_.load(std::memory_order_acquire); }
   // All readable copies of this domain have.
@@ -85,6 +86,18 @@ class Levels final : public ProtocolModule {
     return table.store().may_have_copies() ? fresh() : learnt();
   }
 
+  // The epoch in which a change that the worker has made before this call is visible in all copies. `shared`:
+  // another rank of the domain may serve the key. Such a rank may have begun a cut of which this one does not
+  // know yet: but then the cut before it is over, and has begun here.
+  Level need(bool shared) const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return begun_.load(std::memory_order_acquire) + (shared ? 2 : 1);
+  }
+  // The highest epoch whose changes are visible in all copies.
+  Level visible() const { return visible_.load(std::memory_order_acquire); }
+  // No need that is not visible yet is above this one.
+  static constexpr Level kOpenNeeds = 3;
+
   std::span<const FrameSpec> frames() const override { return kFrames; }
   // Takes a LevelNotice.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
@@ -100,7 +113,7 @@ class Levels final : public ProtocolModule {
   // Another rank that serves, for another domain, keys that this rank serves.
   struct Peer {
     Rank rank;
-    Level fresh = 0;
+    LevelPair fresh = {};
   };
   // A rank of this domain.
   struct Neighbour {
@@ -110,7 +123,7 @@ class Levels final : public ProtocolModule {
   // A FRESH whose part is not complete yet.
   struct Promise {
     std::uint64_t part;
-    Level level;
+    LevelPair level;
   };
 
   std::size_t ranks() const { return static_cast<std::size_t>(registry_.ranks()); }
@@ -118,7 +131,7 @@ class Levels final : public ProtocolModule {
   // The minimum of the clocks of this domain.
   Level clock_of_domain() const LAPSE_REQUIRES(progress_role);
   // The level up to which all peers have sent all.
-  Level complete_level() LAPSE_REQUIRES(progress_role);
+  LevelPair complete_level() LAPSE_REQUIRES(progress_role);
   bool wants_cut() LAPSE_REQUIRES(progress_role);
   void take_fresh(Rank from, const FreshRecord& record) LAPSE_REQUIRES(progress_role);
   // The steps of a turn.
@@ -127,12 +140,16 @@ class Levels final : public ProtocolModule {
   void learn() LAPSE_REQUIRES(progress_role);
   void notify_neighbours() LAPSE_REQUIRES(progress_role);
   void publish() LAPSE_REQUIRES(progress_role);
+  void raise_visible(Level epoch) LAPSE_REQUIRES(progress_role) {
+    if (epoch > visible()) visible_.store(epoch, std::memory_order_release);
+  }
 
   const Registry& registry_;
   Outbox& outbox_;
   Replication& replication_;
   // constant during a phase
   bool is_used_ = false;
+  bool counts_clocks_ = false;
   Level least_bound_ = kUnbounded;            // of tables without copies
   Level least_bound_of_copies_ = kUnbounded;  // of the others
   // guarded by the progress lock
@@ -141,20 +158,24 @@ class Levels final : public ProtocolModule {
   std::vector<std::deque<Promise>> parts_of_ LAPSE_GUARDED_BY(progress_role);  // by rank
   LevelTree tree_ LAPSE_GUARDED_BY(progress_role);
   Level clock_ LAPSE_GUARDED_BY(progress_role) = 0;  // own_clock(), as last seen
-  Level merged_ LAPSE_GUARDED_BY(progress_role) = 0;
-  Level fresh_ LAPSE_GUARDED_BY(progress_role) = 0;  // of this rank
+  LevelPair merged_ LAPSE_GUARDED_BY(progress_role);
+  LevelPair fresh_ LAPSE_GUARDED_BY(progress_role);  // of this rank
   bool is_cutting_ LAPSE_GUARDED_BY(progress_role) = false;
   bool waits_to_cut_ LAPSE_GUARDED_BY(progress_role) = false;  // another user cuts
-  Level cut_clock_ LAPSE_GUARDED_BY(progress_role) = 0;  // what merged_ and fresh_ become when the cut ends
-  Level cut_fresh_ LAPSE_GUARDED_BY(progress_role) = 0;
-  Level sent_up_ LAPSE_GUARDED_BY(progress_role) = 0;    // to the parent
-  Level heard_ LAPSE_GUARDED_BY(progress_role) = 0;      // the minimum of all ranks, before it is learnt
-  Level marked_ LAPSE_GUARDED_BY(progress_role) = 0;     // the level for which marks were taken last
-  Level passed_on_ LAPSE_GUARDED_BY(progress_role) = 0;  // to the children
+  LevelPair cut_ LAPSE_GUARDED_BY(progress_role);  // what merged_ and fresh_ become when the cut ends
+  LevelPair cut_fresh_ LAPSE_GUARDED_BY(progress_role);
+  Level wanted_ LAPSE_GUARDED_BY(progress_role) = 0;       // the epoch to cut for
+  LevelReport sent_up_ LAPSE_GUARDED_BY(progress_role);    // to the parent
+  LevelPair heard_ LAPSE_GUARDED_BY(progress_role);        // the minimum of all ranks, before it is learnt
+  LevelPair marked_ LAPSE_GUARDED_BY(progress_role);       // the level for which marks were taken last
+  LevelPair known_ LAPSE_GUARDED_BY(progress_role);        // what is learnt
+  LevelReport sent_down_ LAPSE_GUARDED_BY(progress_role);  // to the children
   NearLevelRecord sent_near_ LAPSE_GUARDED_BY(progress_role);
   // self-synchronised
-  std::atomic<Level> learnt_{0};
+  std::atomic<Level> learnt_{0};  // the clock of known_
   std::atomic<Level> domain_fresh_{0};
+  std::atomic<Level> begun_{0};  // the epoch of the last cut that has begun
+  std::atomic<Level> visible_{0};
 };
 
 }  // namespace lapse

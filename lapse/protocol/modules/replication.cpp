@@ -38,6 +38,7 @@ WantedKeys& Replication::others(const TableShard& table) {
 }
 
 void Replication::want(TableId table, std::span<const Key> keys) {
+  now_ = now();
   change(table, keys, true);
 }
 
@@ -137,7 +138,7 @@ void Replication::round(Clock::time_point now, bool pauses) {
   if (!pauses || timer_.effort().is_due(now))
     timer_.effort().run(now, [&] {
       progress_role.assert_held();  // Called in place.
-      send_changes(now);
+      send_changes(now, !pauses);
     });
   timer_.sent(keys_on_their_way());
   samples_.count_copies(now);
@@ -146,11 +147,12 @@ void Replication::round(Clock::time_point now, bool pauses) {
   set_deadline(source_ != nullptr || has_copies() ? timer_.next(now) : std::nullopt);
 }
 
-void Replication::send_changes(Clock::time_point now) {
+void Replication::send_changes(Clock::time_point now, bool all) {
   now_ = now;
   keys_.refreshes.send_backlog(now);
   for (const auto& table : registry_.tables()) {
-    if (table->copies() != nullptr) send_changes(*table);
+    const bool is_due = all || !table->definition().sends_at_clocks;
+    if (is_due && table->copies() != nullptr) send_changes(*table);
   }
 }
 

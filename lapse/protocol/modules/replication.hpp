@@ -80,10 +80,11 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   // Runs a round. Does nothing after a failure: the end of the phase waits only for what is in flight.
-  // `pauses`: whether changes may wait for a later round if it is too early to send them (RoundTimes::pause).
+  // `pauses`: whether changes may wait for a later round if it is too early to send them (RoundTimes::pause),
+  // and those of tables that send at clocks for a cut.
   void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends the changes, as far as there is credit.
-  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role) { send_changes(now, true); }
   // Sends changes of replicas whose marks were taken before but that could not be sent then.
   void send_unsent_changes() LAPSE_REQUIRES(progress_role);
   // After send_changes: sends what `to` still lacks of the keys that it serves for another domain. False if
@@ -141,6 +142,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Number of keys that this rank has asked for and that have not arrived yet.
   std::size_t keys_on_their_way() const LAPSE_REQUIRES(progress_role);
+  // `all`: also of tables that send at clocks.
+  void send_changes(Clock::time_point now, bool all) LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lapse/core/types.hpp"
+#include "lapse/core/value_bound.hpp"
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/location_cache.hpp"
@@ -30,7 +31,16 @@ struct TableDefinition {
   PushLimits limits = {};
   // By how many clocks a worker may be ahead of the updates of others that it can read; nullopt: by any.
   std::optional<std::uint32_t> clock_bound = {};
+  // By how much a worker's changes of a key may differ between copies; nullopt: by any number.
+  std::optional<ValueBound> value_bound = {};
+  bool sends_at_clocks = false;  // changes wait for the next cut; else rounds send them
+  bool wants_accessed = false;   // a domain wants each key that it accesses
 
+  bool caches_reads = false;  // workers keep what they have read for some clocks
+
+  bool is_bounded() const { return clock_bound || value_bound; }
+  // Whether accesses to memory may bypass the worker's core.
+  bool is_inlined() const { return !value_bound && !caches_reads; }
   Domain self_domain() const { return homes.self(); }
   std::size_t members() const { return domains.members(self_domain()).size(); }
   // The rank whose engine decides about the key for a domain. Messages about the key go to it.

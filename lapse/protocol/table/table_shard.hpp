@@ -13,6 +13,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/directory/router.hpp"
+#include "lapse/protocol/table/accessed_keys.hpp"
 #include "lapse/protocol/table/arrival_table.hpp"
 #include "lapse/protocol/table/operation_kind.hpp"
 #include "lapse/protocol/table/table_copies.hpp"
@@ -38,6 +39,7 @@ class TableShard {
       : definition_(std::move(definition)),
         store_(std::forward<MakeStore>(make_store)()),
         ownership_(std::move(owners)) {
+    if (definition_.wants_accessed) accessed_ = std::make_unique<AccessedKeys>();
     if (store_.may_have_copies()) copies_ = std::make_unique<TableCopies>(store_, definition_.rule);
   }
   TableShard(const TableShard&) = delete;
@@ -186,6 +188,8 @@ class TableShard {
   // rank, and one for each other rank of the domain that wants the key.
   WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
   const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
+  // Null unless the domain wants what it accesses.
+  AccessedKeys* accessed() LAPSE_REQUIRES(progress_role) { return accessed_.get(); }
   // Whether there is memory for keys that arrive only because they are wanted.
   bool has_room_for_wanted() LAPSE_REQUIRES(progress_role) {
     const std::uint64_t bytes = store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0);
@@ -239,6 +243,7 @@ class TableShard {
   ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
   std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
   WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
+  std::unique_ptr<AccessedKeys> accessed_;  // its content is guarded by the progress lock
   std::shared_ptr<MemoryReserve> reserve_ LAPSE_GUARDED_BY(progress_role) = std::make_shared<MemoryReserve>();
   std::uint64_t counted_bytes_ LAPSE_GUARDED_BY(progress_role) = store_.slab_bytes();  // in the reserve
   TableCounters counters_ LAPSE_GUARDED_BY(progress_role);

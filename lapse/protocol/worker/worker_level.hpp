@@ -16,11 +16,14 @@ inline constexpr Level kEndedLevel = std::numeric_limits<Level>::max();  // the 
 // Counts the clock of one worker, and its open operations by *side*: those that began at an even clock, and
 // at an odd one. So it shows without a wait whether all operations from before the last advance are answered.
 //
-// Thread safety: begin, advance, ended: the worker, or the engine on its behalf; take_seat: between phases;
-// the others: any thread.
+// Thread safety: begin, advance, ended, want: the worker, or the engine on its behalf; take_seat: between
+// phases; the others: any thread.
 class WorkerLevel {
  public:
-  void take_seat() { clock_.store(0, std::memory_order_relaxed); }
+  void take_seat() {
+    clock_.store(0, std::memory_order_relaxed);
+    wanted_.store(0, std::memory_order_relaxed);
+  }
   Level clock() const { return clock_.load(std::memory_order_relaxed); }
   // Whether no operation is open that began before the last advance. Then the worker may advance.
   bool may_advance() const { return open_[side(clock() + 1)].load(std::memory_order_acquire) == 0; }
@@ -43,6 +46,12 @@ class WorkerLevel {
     return clock == kEndedLevel ? open() > 0 : answered() < clock;
   }
 
+  // --- epochs (see Levels)
+
+  // The highest epoch that the worker has asked for, which only it raises.
+  Level wanted() const { return wanted_.load(std::memory_order_acquire); }
+  void want(Level epoch) { wanted_.store(epoch, std::memory_order_release); }
+
   // --- operations
 
   // Returns the side of an operation that begins now.
@@ -60,6 +69,7 @@ class WorkerLevel {
   static unsigned side(Level clock) { return static_cast<unsigned>(clock & 1); }
 
   std::atomic<Level> clock_{0};
+  std::atomic<Level> wanted_{0};
   std::atomic<std::uint32_t> open_[2] = {};
 };
 

@@ -17,6 +17,8 @@ LeaseTaker::LeaseTaker(Worker& worker) : LeaseTaker(worker.core()) {}
 void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
   for (const LeaseKeys& part : parts) worker_.admit(part.table(), part.keys());
   for (const LeaseKeys& part : parts) {
+    worker_.refuse_bounded(part.table(), "lease");
+    worker_.forget_reads(part.table(), part.keys());
     worker_.arguments().lengths(part.table().state(), part.keys());
     const auto same = [&](const LeaseKeys& other) { return &other.table().state() == &part.table().state(); };
     if (std::ranges::count_if(parts, same) > 1) {

@@ -85,7 +85,7 @@ void WorkerCore::advance_clock() {
   check_life();
   check_failure();
   Levels& levels = phase_.protocol.levels();
-  if (levels.is_used()) {
+  if (levels.counts_clocks()) {
     // Others may wait for what this worker holds, and what it writes there is not marked yet.
     check_call(phase_.server);
     if (!may_advance())
@@ -94,6 +94,8 @@ void WorkerCore::advance_clock() {
     if (!may_pass_all()) endpoint_.unanswered().count().bar();
     notify_level();
     count_lags();
+  } else if (levels.is_used()) {
+    endpoint_.level().advance();
   }
   endpoint_.clock()->advance();
 }
@@ -114,6 +116,10 @@ void WorkerCore::wait_to_pass(const TableHandle& table) {
   counters.clock_waiting_nanoseconds +=
       static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count());
   count_lags();
+}
+
+void WorkerCore::wait_for_copies(const std::function<bool()>& done, std::string_view what) {
+  wait_until(done, what, StallSubject::wait_sync);
 }
 
 void WorkerCore::wait_for_all_tables() {
@@ -277,6 +283,8 @@ void WorkerCore::sync_barrier(Bytes contribution) {
   contribute(std::move(contribution));
   wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
              StallSubject::sync_barrier);
+  for (const auto& gate : value_gates_)
+    if (gate != nullptr) gate->clear();
 }
 
 void WorkerCore::sync_group(Bytes contribution) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/consistency/read_cache.hpp"
+#include "lapse/consistency/value_gate.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/core/process/fork_hook.hpp"
@@ -112,6 +114,23 @@ class WorkerCore {
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation access_elements(const TableHandle& table, const ElementPairs& pairs,
                             const AccessRequest& request);
+  // Pushes, which wait if the table has a value bound.
+  Operation push_checked(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
+  Operation push_elements_checked(const TableHandle& table, const ElementPairs& pairs,
+                                  const AccessRequest& request);
+  // Pulls of a table whose reads the worker keeps: what was read recently, in memory or by message. Wait.
+  Operation pull_cached(const TableHandle& table, std::span<const Key> keys, std::byte* to);
+  Operation pull_elements_cached(const TableHandle& table, const ElementPairs& pairs, std::byte* to);
+  // The worker changes the keys in a way that what it keeps of them does not show.
+  void forget_reads(const TableHandle& table, std::span<const Key> keys);
+  // For calls whose changes are not known before. Throws UsageError if the table has a value bound.
+  void refuse_bounded(const TableHandle& table, std::string_view call) const {
+    if (table.state().definition().value_bound) [[unlikely]]
+      throw_bounded(table, call);
+  }
+  // Whether a push to these keys, each of this magnitude, would not wait. If it would, the ranks are asked
+  // for what it waits for.
+  bool may_push(const TableHandle& table, std::span<const Key> keys, double magnitude);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
@@ -183,6 +202,34 @@ class WorkerCore {
   // Counts by how much what the worker can read is behind its clock, once in a clock, for each clocked table
   // that it may access now.
   void count_lags();
+  // What the worker keeps of the table.
+  ReadCache& read_cache(const TableShard& table);
+  // The oldest stamp that it may read at its clock.
+  Level least_stamp(const TableShard& table) const;
+  void fetch(const TableHandle& table, std::span<const Key> keys, std::byte* to);
+  // The worker pushes to the keys.
+  void change_reads(const TableShard& table, std::span<const Key> keys, const AccessRequest& request);
+  // A push that is carried out in parts where it must wait. A unit is a push to one key.
+  struct BoundedPush {
+    struct Unit {
+      Key key;
+      double magnitude;
+      std::size_t end;  // the first of the next unit
+    };
+    std::size_t size;
+    std::function<Unit(std::size_t first)> unit;
+    std::function<Operation(std::size_t first, std::size_t end)> push;
+  };
+  Operation push_bounded(const TableHandle& table, const BoundedPush& push);
+  // The gate of a table with a value bound, up to date.
+  ValueGate& value_gate(const TableShard& table);
+  void settle(ValueGate& gate, const TableShard& table, Key key) const;
+  double value_bound(const TableShard& table) const;
+  // Asks for the epoch that makes the worker's updates of the key visible. False if some are not answered.
+  bool want_visible(const ValueGate& gate, Key key);
+  void wait_for_gate(const TableHandle& table, const BoundedPush::Unit& unit);
+  void wait_for_copies(const std::function<bool()>& done, std::string_view what);
+  [[noreturn]] LAPSE_EXPORT_INNER void throw_bounded(const TableHandle& table, std::string_view call) const;
   // Waits until the worker may access the table at its clock.
   void wait_to_pass(const TableHandle& table);
   // Returns the number of completed rounds to wait for.
@@ -224,6 +271,8 @@ class WorkerCore {
   LeaseHold* lease_ = nullptr;       // null if none is held
   Level awaited_level_ = 0;          // of the last wait for slower workers
   std::vector<Level> counted_lags_;  // by table: the last clock in which count_lags has counted
+  std::vector<std::unique_ptr<ReadCache>> read_caches_;  // like value_gates_
+  std::vector<std::unique_ptr<ValueGate>> value_gates_;  // by table; null until they are used
   const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
 };
 

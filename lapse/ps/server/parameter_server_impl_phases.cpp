@@ -62,11 +62,11 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
           "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
     const auto& tables = protocol_.registry().tables();
-    const auto bounded = std::ranges::find_if(
-        tables, [](const auto& table) { return table->definition().clock_bound.has_value(); });
+    const auto bounded =
+        std::ranges::find_if(tables, [](const auto& table) { return table->definition().is_bounded(); });
     if (call.attaches && bounded != tables.end()) {
       throw UsageError(fmt::format(
-          "start_progress on rank {} with table '{}', whose staleness is bounded: workers that may attach "
+          "start_progress on rank {} with table '{}', whose consistency has a bound: workers that may attach "
           "later would hold up those that have begun; use run_workers or run_here",
           rank().value(), (*bounded)->name()));
     }

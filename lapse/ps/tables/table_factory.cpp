@@ -171,6 +171,7 @@ SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap
 
 std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place place,
                                                const std::optional<SharedTablePart>& shared) const {
+  const Consistency consistency = consistency_of(plan.options);
   TableDefinition definition{.id = id,
                              .name = plan.options.name,
                              .rule = UpdateKernel(plan.options.update_rule, plan.type),
@@ -181,7 +182,11 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
                              .rank = place.rank,
                              .homes = std::move(place.homes),
                              .limits = limits_of(plan.options),
-                             .clock_bound = consistency_of(plan.options).staleness()};
+                             .clock_bound = consistency.staleness(),
+                             .value_bound = consistency.value_bound(),
+                             .sends_at_clocks = consistency.sends_at_clocks(),
+                             .wants_accessed = consistency.replicates_accessed(),
+                             .caches_reads = consistency.caches_reads()};
   return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition))
                              : make_dense(std::move(plan), std::move(definition), shared);
 }

@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "lapse/consistency/push_magnitude.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/limits.hpp"
 #include "lapse/core/utf8.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 #include "lapse/store/values/value_layout.hpp"
 
 namespace lapse {
@@ -82,6 +84,23 @@ void check_values(const TableOptions& options, ElementType type) {
   }
 }
 
+void check_consistency(const TableOptions& options) {
+  const Consistency consistency = consistency_of(options);
+  const UpdateRule& rule = options.update_rule;
+  if (consistency.replicates_accessed() && rule.merge() == Merge::none) {
+    refuse(
+        "table '{}' cannot be {}: it replicates keys, and pushes to replicas cannot be merged by the update "
+        "rule {}",
+        options.name, consistency.to_string(), rule.to_string());
+  }
+  if (consistency.value_bound() && !bounds_changes(rule)) {
+    refuse(
+        "table '{}' cannot be {}: how much a push changes a value does not follow from the push with the "
+        "update rule {}; expected add, adagrad, or sgd without l2",
+        options.name, consistency.to_string(), rule.to_string());
+  }
+}
+
 template <class Number>
 std::string limit_text(const std::optional<Number>& limit) {
   return limit ? fmt::format("{}", *limit) : "none";
@@ -122,6 +141,7 @@ void TableSpec::check(const TableOptions& options, ElementType type) {
   if (options.home == HomeMapKind::custom && !options.home_function)
     refuse("table '{}' has a custom home map without a function", options.name);
   check_values(options, type);
+  check_consistency(options);
 }
 
 std::optional<std::string> TableSpec::difference(const TableSpec& other) const {

@@ -1,0 +1,120 @@
+// Tables of rows and columns: get, inc and clock.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/ps/elements.hpp"
+#include "lapse/ps/worker.hpp"
+
+namespace lapse {
+
+// How a RowTable keeps what its worker reads and changes.
+struct RowCache {
+  bool keeps_reads = false;          // an element that was read is read again only after the next clock
+  std::size_t max_increments = 256;  // those of one worker that are collected before they are pushed; 0: none
+};
+
+// One worker's view of a table, with the calls of Petuum's tables (Wei et al., section 4.2): a row is a key,
+// a column is an element of its value. The policy of the table says what a read shows (docs/consistency.md).
+//
+//     RowTable<float> weights(worker, table);
+//     weights.inc(row, column, -rate * gradient);
+//     const float weight = weights.get(row, column);
+//     weights.clock();
+//
+// A worker always reads its own increments. Those of others may be newer than the policy asks for. The
+// table's update rule must be add.
+//
+// Thread safety: the worker's thread. Call clock(), or flush(), before the object ends: what is collected
+// is lost.
+template <Element T>
+class RowTable {
+ public:
+  RowTable(Worker& worker, const Table<T>& table, const RowCache& cache = {})
+      : worker_(&worker), table_(table), cache_(cache) {}
+
+  // Throws what Worker::pull_elements and its wait throw.
+  T get(Key row, std::uint32_t column) {
+    if (cache_.keeps_reads) {
+      if (const auto found = reads_.find({row, column}); found != reads_.end()) return found->second;
+    }
+    T value{};
+    worker_->pull_elements(table_, row, std::span(&column, 1), std::span(&value, 1)).wait();
+    if (const auto found = increments_.find({row, column}); found != increments_.end())
+      value += found->second;
+    if (cache_.keeps_reads) reads_[{row, column}] = value;
+    return value;
+  }
+  // Reads a whole row: table.length(row) elements. Bypasses what was read before.
+  void get_row(Key row, std::span<T> values) {
+    worker_->pull(table_, row, values).wait();
+    for (const auto& [place, delta] : increments_)
+      if (place.row == row) values[place.column] += delta;
+  }
+  // Adds delta to the element. Throws what Worker::push_elements throws.
+  void inc(Key row, std::uint32_t column, T delta) {
+    if (cache_.keeps_reads) {
+      if (const auto found = reads_.find({row, column}); found != reads_.end()) found->second += delta;
+    }
+    // Also where the call throws, which names what is wrong.
+    const bool exists = table_.handle().has(row) && column < table_.length(row);
+    if (cache_.max_increments == 0 || !exists) {
+      worker_->push_elements(table_, row, std::span(&column, 1), std::span<const T>(&delta, 1));
+      return;
+    }
+    increments_[{row, column}] += delta;
+    if (increments_.size() >= cache_.max_increments) flush();
+  }
+  // Pushes what is collected; does not wait for the answers.
+  void flush() {
+    if (increments_.empty()) return;
+    std::vector<std::pair<Place, T>> sorted(increments_.begin(), increments_.end());
+    increments_.clear();
+    // Elements of one row travel together.
+    std::ranges::sort(sorted, {},
+                      [](const auto& one) { return std::pair(one.first.row.value(), one.first.column); });
+    std::vector<Key> rows;
+    std::vector<std::uint32_t> columns;
+    std::vector<T> deltas;
+    for (const auto& [place, delta] : sorted) {
+      rows.push_back(place.row);
+      columns.push_back(place.column);
+      deltas.push_back(delta);
+    }
+    worker_->push_elements(table_, rows, columns, deltas);
+  }
+  // flush, then Worker::advance_clock. A worker with several tables calls flush() of the others before.
+  void clock() {
+    flush();
+    reads_.clear();
+    worker_->advance_clock();
+  }
+
+ private:
+  struct Place {
+    Key row;
+    std::uint32_t column;
+    bool operator==(const Place&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Place& place) const {
+      return static_cast<std::size_t>((place.row.value() * 0x9e3779b97f4a7c15 + place.column) *
+                                      0xbf58476d1ce4e5b9);
+    }
+  };
+
+  Worker* worker_;
+  Table<T> table_;
+  RowCache cache_;
+  std::unordered_map<Place, T, Hash> reads_;
+  std::unordered_map<Place, T, Hash> increments_;
+};
+
+}  // namespace lapse

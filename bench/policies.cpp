@@ -1,5 +1,5 @@
-// Consistency policies beside each other: logistic regression by stochastic gradients, with and without a slow
-// worker.
+// Consistency policies beside each other: logistic regression by stochastic gradients,
+// with and without a slow worker.
 //
 //   case                              ranks  metric   baseline
 //   POLICY, replicas                   4     latency  the same with `eventual`

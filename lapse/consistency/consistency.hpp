@@ -25,7 +25,7 @@ class LAPSE_EXPORT Consistency {
   // that the others made before their clock c - s: CAP(s) of Wei et al. (docs/consistency.md); BSP: CAP(0).
   static const Consistency bsp;
   static constexpr Consistency cap(std::uint32_t staleness) { return Consistency(Kind::cap, staleness); }
-  // Like cap. ssp: without replicas; a worker keeps what it reads for s clocks. essp: a domain replicates each
+  // Like cap. ssp: without replicas; a worker keeps its reads for s clocks. essp: a domain replicates each
   // key that it accesses, from its first access on, and sends at clocks.
   static constexpr Consistency ssp(std::uint32_t staleness) { return Consistency(Kind::ssp, staleness); }
   static constexpr Consistency essp(std::uint32_t staleness) { return Consistency(Kind::essp, staleness); }

@@ -55,6 +55,17 @@ void add_training_options(CLI::App& app, TopicModelOptions& options, OptionCondi
                  "Epochs between two computations of the likelihood; 0: only after the last")
       ->check(integer_from_0())
       ->capture_default_str();
+  app.add_option(
+         "--optimize-every", training.optimize_every,
+         "Epochs between two optimizations of the priors, each topic's alpha and beta; 0: they stay as "
+         "given")
+      ->check(integer_from_0())
+      ->capture_default_str();
+  conditions.add(app.add_option("--optimize-after", training.optimize_after,
+                                "Epochs before these begin: the first topics are random")
+                     ->check(integer_from_0())
+                     ->capture_default_str(),
+                 "--optimize-every", [&training] { return training.optimize_every != 0; });
   add_technique(app, options.technique);
   add_consistency(app, training.consistency, "a batch");
   add_checkpoint_options(app, options.checkpoints, conditions);

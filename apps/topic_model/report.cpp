@@ -12,13 +12,26 @@ double tokens_per_second(std::uint64_t tokens, double seconds) {
   return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
 }
 
+std::string numbers_json(const std::vector<double>& numbers) {
+  std::string json = "[";
+  for (const double number : numbers) json += (json.size() == 1 ? "" : ", ") + json_number(number);
+  return json + "]";
+}
+
+std::string priors_json(const TopicEpoch& record) {
+  if (!record.priors) return "";
+  return fmt::format(R"("all_alpha": {}, "beta": {}, "optimization_seconds": {}, )",
+                     json_number(record.priors->all_alpha), json_number(record.priors->beta),
+                     json_number(record.priors->seconds));
+}
+
 std::string epochs_json(const TopicTrainer& trainer) {
   std::string json = "[";
   for (const TopicEpoch& record : trainer.epochs()) {
     json += fmt::format(R"({}
-    {{"epoch": {}, "likelihood": {}, "seconds": {}, "local_share": {}}})",
+    {{"epoch": {}, "likelihood": {}, {}"seconds": {}, "local_share": {}}})",
                         json.size() == 1 ? "" : ",", record.epoch,
-                        record.likelihood ? json_number(*record.likelihood) : "null",
+                        record.likelihood ? json_number(*record.likelihood) : "null", priors_json(record),
                         json_number(record.cost.seconds), json_number(local_share(record.cost.accesses)));
   }
   return json + "]";
@@ -29,14 +42,16 @@ std::string epochs_json(const TopicTrainer& trainer) {
 std::string describe(const TopicTrainer& trainer) {
   const TopicPriors& priors = trainer.priors();
   return fmt::format("{} documents, {} tokens of {} different words; {} topics, alpha {:g}, beta {:g}",
-                     trainer.documents(), trainer.tokens(), priors.words, priors.topics, priors.alpha,
-                     priors.beta);
+                     trainer.documents(), trainer.tokens(), priors.words, priors.topics(),
+                     priors.all_alpha() / static_cast<double>(priors.topics()), priors.beta);
 }
 
 std::string describe(const TopicEpoch& record, std::uint64_t tokens) {
   std::string text = fmt::format("epoch {:4}  {:9.4f} s  {:10.0f} tokens/s  local {:6.2f} %", record.epoch,
                                  record.cost.seconds, tokens_per_second(tokens, record.cost.seconds),
                                  100 * local_share(record.cost.accesses));
+  if (record.priors)
+    text += fmt::format("  alpha {:.4g} in all, beta {:.4g}", record.priors->all_alpha, record.priors->beta);
   if (record.likelihood) text += fmt::format("  likelihood {:.5f}", *record.likelihood);
   return text;
 }
@@ -52,6 +67,10 @@ void add_training(Summary& summary, const TopicTrainer& trainer, adapm::Techniqu
     const double likelihood = *trainer.epochs().back().likelihood;
     summary.add("likelihood", likelihood, "likelihood", fmt::format("{:.5f} of a token", likelihood));
   }
+  const TopicPriors& priors = trainer.priors();
+  summary.add("all_alpha", priors.all_alpha(), "alpha", fmt::format("{:.4g} in all", priors.all_alpha()));
+  summary.add("beta", priors.beta, "beta", fmt::format("{:.4g}", priors.beta));
+  summary.add_json("alpha", numbers_json(priors.alpha));
   const double rate = tokens_per_second(epochs * trainer.tokens(), total.seconds);
   summary.add("tokens_per_second", rate, "tokens", fmt::format("{:.0f} /s", rate));
   const double of_worker = rate / static_cast<double>(trainer.workers());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "apps/common/required_memory.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/common/worker_readers.hpp"
+#include "apps/topic_model/prior_optimization.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/io/loading/shared_inputs.hpp"
 
@@ -27,10 +29,7 @@ const TopicTrainingOptions& checked(const TopicTrainingOptions& options, std::in
 }  // namespace
 
 TopicPriors TopicTrainingOptions::priors(std::uint64_t words) const {
-  return {.topics = topics,
-          .alpha = alpha.value_or(50 / static_cast<double>(topics)),
-          .beta = beta,
-          .words = words};
+  return symmetric_priors(topics, alpha.value_or(50 / static_cast<double>(topics)), beta, words);
 }
 
 void TopicTrainingOptions::check(std::int32_t ranks) const {
@@ -40,12 +39,18 @@ void TopicTrainingOptions::check(std::int32_t ranks) const {
   check_worker_counts(workers, ranks);
   require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
   require(topics >= 1, "0 topics, expected at least 1");
-  // The sampler computes with floats.
-  const auto is_prior = [](double prior) { return prior >= 1e-12 && prior <= 1e12; };
-  require(!alpha || is_prior(*alpha), fmt::format("alpha is {}, expected 1e-12 to 1e12", alpha.value_or(0)));
-  require(is_prior(beta), fmt::format("beta is {}, expected 1e-12 to 1e12", beta));
+  check_priors({.alpha = {alpha.value_or(1)}, .beta = beta});
   require(worker.batch >= 1, "batch 0, expected at least 1 word");
   require(worker.lookahead >= 1, "lookahead 0, expected at least 1 batch");
+}
+
+void check_priors(const TopicPriors& priors) {
+  const auto check = [](std::string_view name, double prior) {
+    if (!(prior >= 1e-12 && prior <= 1e12))
+      throw ConfigurationError(fmt::format("{} is {}, expected 1e-12 to 1e12", name, prior));
+  };
+  for (const double alpha : priors.alpha) check("alpha", alpha);
+  check("beta", priors.beta);
 }
 
 io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
@@ -84,7 +89,7 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
     if (worker.local_index() == 0) {
       require_memory(fmt::format("{} documents with {} tokens and {} topics", bag.documents(), bag.tokens(),
-                                 priors_.topics),
+                                 priors_.topics()),
                      bytes, options_.host_ranks);
     }
     std::vector<std::size_t> documents;
@@ -132,8 +137,35 @@ void TopicTrainer::run_epoch() {
   record.cost = run_measured(manager_, local_workers_, ids, [&](adapm::IntentWorker& worker) {
     workers_[worker.local_index()]->run(worker, tables_, epoch);
   });
+  if (options_.optimizes(record.epoch)) {
+    const auto begin = std::chrono::steady_clock::now();
+    optimize_priors();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    record.priors = {priors_.all_alpha(), priors_.beta, taken.count()};
+  }
   if (evaluates(record.epoch)) record.likelihood = likelihood();
   epochs_.push_back(record);
+}
+
+void TopicTrainer::optimize_priors() {
+  std::vector<PriorCounts> own(workers_.size(), PriorCounts(priors_.topics()));
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    own[worker.local_index()] = workers_[worker.local_index()]->prior_counts(worker, tables_);
+  });
+  PriorCounts all(priors_.topics());
+  const auto own_bytes = [&] {
+    PriorCounts of_rank(priors_.topics());
+    for (const PriorCounts& counts : own) of_rank.add_bytes(counts.to_bytes());
+    return of_rank.to_bytes();
+  };
+  for (const std::string& bytes : manager_.server().exchange("optimize_priors", own_bytes))
+    all.add_bytes(bytes);
+  set_priors(optimized_priors(priors_, all));
+}
+
+void TopicTrainer::set_priors(const TopicPriors& priors) {
+  priors_ = priors;
+  for (const auto& worker : workers_) worker->set_priors(priors_);
 }
 
 double TopicTrainer::likelihood() {

@@ -23,11 +23,17 @@ struct TopicTrainingOptions {
   double beta = 0.01;
   std::uint64_t epochs = 100;
   std::uint64_t evaluate_every = 10;            // epochs; 0: only after the last
+  std::uint64_t optimize_every = 0;             // epochs between optimizations of the priors; 0: none
+  std::uint64_t optimize_after = 20;            // epochs before the first of these
   std::optional<Consistency> consistency = {};  // of both tables; a clock is a batch
   TopicWorkerOptions worker;
   std::int32_t host_ranks = 1;  // ranks of a host: each may use its share of the memory
 
   TopicPriors priors(std::uint64_t words) const;
+  // Whether the priors are optimized after an epoch, numbered from 1.
+  bool optimizes(std::uint64_t epoch) const {
+    return optimize_every != 0 && epoch > optimize_after && (epoch - optimize_after) % optimize_every == 0;
+  }
   // Throws ConfigurationError for invalid values or combinations.
   void check(std::int32_t ranks) const;
 };
@@ -37,8 +43,18 @@ struct TopicEpoch {
   // The joint likelihood of words and topics, ln p(w, z), divided by the number of tokens, after the
   // epoch.
   std::optional<double> likelihood = {};
-  PhaseCost cost;
+  // The priors, if they were optimized after the epoch.
+  struct Priors {
+    double all_alpha = 0;  // the sum over all topics
+    double beta = 0;
+    double seconds = 0;  // that the optimization took
+  };
+  std::optional<Priors> priors = {};
+  PhaseCost cost = {};
 };
+
+// Throws ConfigurationError for a prior that the samplers, which compute with floats, do not allow.
+void check_priors(const TopicPriors& priors);
 
 // The documents of this rank's workers, of a collection that all workers share: each gets every n-th.
 // Collective. Streams are read by the first rank.
@@ -65,11 +81,14 @@ class TopicTrainer {
 
   // Collective. TopicEpoch::likelihood of the current topics.
   double likelihood();
+  // Collective. Replaces the priors by those that fit the current topics best (optimized_priors): equal on
+  // every rank, and for given topics independent of the number of ranks, bit for bit.
+  void optimize_priors();
 
   const std::vector<TopicEpoch>& epochs() const { return epochs_; }
   const TopicTables& tables() const { return tables_; }
-  const TopicPriors& priors() const { return priors_; }
-  std::uint64_t tokens() const { return tokens_; }  // of all documents
+  const TopicPriors& priors() const { return priors_; }  // the current ones
+  std::uint64_t tokens() const { return tokens_; }       // of all documents
   std::size_t documents() const { return lengths_.size(); }
   std::size_t workers() const;
 
@@ -79,11 +98,14 @@ class TopicTrainer {
 
  private:
   void run_epoch();
+  void set_priors(const TopicPriors& priors);
   // Whether the likelihood is computed after an epoch, numbered from 1.
   bool evaluates(std::uint64_t epoch) const;
 
-  // Content of a checkpoint: the topics of all tokens, in a table. The counts follow from them.
+  // Content of a checkpoint: the topics of all tokens, in a table, and the priors. The counts follow from
+  // them.
   bool resume(TrainingJob& job);
+  void read_priors(const Json& state);
   void read_topics(Worker& worker);
   RunIdentity identity() const;
   SavedState saved_state();

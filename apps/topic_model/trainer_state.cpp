@@ -16,9 +16,11 @@ RunIdentity TopicTrainer::identity() const {
   run.add("the number of documents", std::uint64_t{lengths_.size()});
   run.add("the number of different words", priors_.words);
   run.add("the checksum of the documents", checksum_);
-  run.add("--topics", std::uint64_t{priors_.topics});
-  run.add("--alpha", priors_.alpha);
-  run.add("--beta", priors_.beta);
+  run.add("--topics", std::uint64_t{priors_.topics()});
+  run.add("--alpha", options_.priors(priors_.words).alpha.front());
+  run.add("--beta", options_.beta);
+  run.add("--optimize-every", options_.optimize_every);
+  if (options_.optimize_every != 0) run.add("--optimize-after", options_.optimize_after);
   run.add("--seed", options_.worker.seed);
   return run;
 }
@@ -39,16 +41,34 @@ bool TopicTrainer::resume(TrainingJob& job) {
     read_state([&] {
       const Json json = parse_state(state->global);
       for (const Json& record : json.at("epochs")) {
-        const Json& likelihood = record.at("likelihood");
-        epochs_.push_back({epochs_.size() + 1,
-                           likelihood.is_null() ? std::nullopt : std::optional(likelihood.get<double>()),
-                           phase_cost(record.at("cost"))});
+        TopicEpoch& epoch = epochs_.emplace_back();
+        epoch.epoch = epochs_.size();
+        epoch.cost = phase_cost(record.at("cost"));
+        if (const Json& likelihood = record.at("likelihood"); !likelihood.is_null())
+          epoch.likelihood = likelihood.get<double>();
+        if (record.contains("priors")) {
+          const Json& priors = record["priors"];
+          epoch.priors = {priors.at("all_alpha").get<double>(), priors.at("beta").get<double>(),
+                          priors.at("seconds").get<double>()};
+        }
       }
+      if (json.contains("alpha")) read_priors(json);
     });
     manager_.server().run_workers(local_workers_, [&](Worker& worker) { read_topics(worker); });
   }
   job.set_progress(progress());
   return state.has_value();
+}
+
+void TopicTrainer::read_priors(const Json& state) {
+  const TopicPriors priors{.alpha = state.at("alpha").get<std::vector<double>>(),
+                           .beta = state.at("beta").get<double>(),
+                           .words = priors_.words};
+  if (priors.topics() != priors_.topics())
+    throw ConfigurationError(fmt::format("the checkpoint has priors of {} topics, expected those of {}",
+                                         priors.topics(), priors_.topics()));
+  check_priors(priors);
+  set_priors(priors);
 }
 
 void TopicTrainer::read_topics(Worker& worker) {
@@ -73,7 +93,7 @@ void TopicTrainer::read_topics(Worker& worker) {
     ++document;
     for (TopicId& topic : topics) {
       const std::int32_t value = values[next++];
-      if (value < 0 || static_cast<std::size_t>(value) >= priors_.topics)
+      if (value < 0 || static_cast<std::size_t>(value) >= priors_.topics())
         throw ConfigurationError(
             fmt::format("the checkpoint has topic {} for a word of document {}", value, number + 1));
       topic = static_cast<TopicId>(value);
@@ -95,7 +115,16 @@ SavedState TopicTrainer::saved_state() {
   for (const TopicEpoch& record : epochs_) {
     Json entry{{"likelihood", nullptr}, {"cost", to_json(record.cost)}};
     if (record.likelihood) entry["likelihood"] = *record.likelihood;
+    if (record.priors) {
+      entry["priors"] = {{"all_alpha", record.priors->all_alpha},
+                         {"beta", record.priors->beta},
+                         {"seconds", record.priors->seconds}};
+    }
     json["epochs"].push_back(std::move(entry));
+  }
+  if (options_.optimize_every != 0) {
+    json["alpha"] = priors_.alpha;
+    json["beta"] = priors_.beta;
   }
   return {json.dump(), {}};
 }

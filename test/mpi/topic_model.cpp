@@ -11,6 +11,7 @@
 
 #include "apps/common/table_reader.hpp"
 #include "apps/common/worker_counts.hpp"
+#include "apps/topic_model/prior_optimization.hpp"
 #include "apps/topic_model/top_words.hpp"
 #include "apps/topic_model/trainer.hpp"
 #include "lapse/core/error.hpp"
@@ -44,12 +45,7 @@ TopicTrainingOptions small_training(std::vector<std::int32_t> workers = {1}) {
   return options;
 }
 
-// This rank's part of the collection.
-io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicTrainingOptions& options) {
-  const io::DocumentPart part{
-      .index = workers_before(options.workers, manager.rank()),
-      .count = total_workers(options.workers, manager.ranks()),
-      .width = static_cast<std::uint64_t>(workers_of(options.workers, manager.rank()))};
+io::BagOfWords documents_of(const io::DocumentPart& part) {
   io::BagOfWords bag(kTopics * kTopicWords);
   for (std::uint64_t document = 0; document < kDocuments; ++document) {
     RandomEngine random(5, document);
@@ -62,9 +58,21 @@ io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicT
   return bag;
 }
 
+io::BagOfWords all_documents() {
+  return documents_of(io::DocumentPart{});
+}
+
+// This rank's part of the collection.
+io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicTrainingOptions& options) {
+  return documents_of(
+      io::DocumentPart{.index = workers_before(options.workers, manager.rank()),
+                       .count = total_workers(options.workers, manager.ranks()),
+                       .width = static_cast<std::uint64_t>(workers_of(options.workers, manager.rank()))});
+}
+
 // The tables count the tokens, each once.
 void check_counts(adapm::ParameterManager& manager, const TopicTrainer& trainer) {
-  const std::size_t topics_of_model = trainer.priors().topics;
+  const std::size_t topics_of_model = trainer.priors().topics();
   std::vector<std::int64_t> own(topics_of_model);
   std::size_t documents = 0;
   trainer.for_each_document([&](std::uint64_t, std::span<const TopicId> topics) {
@@ -176,6 +184,70 @@ TEST_CASE("there may be many topics") {
   TopicTrainer trainer(manager, documents_of(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
+  manager.close();
+}
+
+TEST_CASE("priors are optimized alike on every rank") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  auto options = small_training({2});
+  options.optimize_every = 5;
+  options.optimize_after = 10;
+  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  std::vector<std::uint64_t> optimized;
+  trainer.run([&](const TopicEpoch& record) {
+    if (record.priors) optimized.push_back(record.epoch);
+  });
+  CHECK(optimized == std::vector<std::uint64_t>{15, 20, 25, 30});
+  check_counts(manager, trainer);
+  check_topics(manager, trainer);
+  const double before = trainer.likelihood();
+  trainer.optimize_priors();
+  CHECK(trainer.likelihood() >= before - 1e-6);
+  // Every document has one topic.
+  CHECK(trainer.priors().all_alpha() < 1);
+  CHECK(trainer.priors().beta != options.beta);
+  const auto texts = manager.server().exchange("compare", [&] {
+    std::string text = std::to_string(trainer.priors().beta);
+    for (const double alpha : trainer.priors().alpha) text += ' ' + std::to_string(alpha);
+    return text;
+  });
+  for (const std::string& text : texts) CHECK(text == texts.front());
+  manager.close();
+}
+
+TEST_CASE("estimates of priors depend on the topics of all documents alone") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  // First topics depend neither on ranks nor on workers.
+  auto options = small_training({2});
+  options.epochs = 0;
+  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  trainer.run();
+  trainer.optimize_priors();
+  PriorCounts counts(options.topics);
+  std::vector<std::vector<std::int32_t>> words(kTopics * kTopicWords,
+                                               std::vector<std::int32_t>(options.topics));
+  std::vector<std::int64_t> totals(options.topics);
+  const io::BagOfWords all = all_documents();
+  for (std::size_t document = 0; document < all.documents(); ++document) {
+    RandomEngine random(options.worker.seed, document);
+    // In the order of words, as workers draw them.
+    std::vector<io::Vocabulary::Id> tokens;
+    for (const io::WordCount& word : all.document(document)) tokens.push_back(word.word);
+    std::ranges::sort(tokens);
+    std::vector<std::int32_t> topics(options.topics);
+    for (const io::Vocabulary::Id word : tokens) {
+      const std::size_t topic = random.below(options.topics);
+      ++topics[topic];
+      ++words[word][topic];
+      ++totals[topic];
+    }
+    counts.add_document(topics);
+  }
+  for (const auto& topics : words) counts.add_words(topics);
+  counts.add_totals(totals);
+  const TopicPriors expected = optimized_priors(options.priors(all.words()), counts);
+  CHECK(trainer.priors().alpha == expected.alpha);
+  CHECK(trainer.priors().beta == expected.beta);
   manager.close();
 }
 

@@ -27,7 +27,7 @@ END
 fi
 
 # A training in two parts ends like one in one part; with one worker, word for word.
-options=(--topics 10 --evaluate-every 3 --checkpoint-dir)
+options=(--topics 10 --evaluate-every 3 --optimize-every 2 --optimize-after 1 --checkpoint-dir)
 run "$documents" "${options[@]}" "$directory/whole" --epochs 6 --output "$directory/whole.txt" || fail "whole: $(cat "$directory/err")"
 run "$documents" "${options[@]}" "$directory/parts" --epochs 3 || fail "first part: $(cat "$directory/err")"
 run "$documents" "${options[@]}" "$directory/parts" --epochs 6 --resume --output "$directory/parts.txt" ||
@@ -35,8 +35,10 @@ run "$documents" "${options[@]}" "$directory/parts" --epochs 6 --resume --output
 grep -q '^resumed from step' "$directory/out" || fail "it did not resume: $(cat "$directory/out")"
 grep -q '^epoch    3 ' "$directory/out" && fail "it began anew: $(cat "$directory/out")"
 if [[ ${launcher[-1]} -eq 1 ]]; then
+  # Also the priors, which were optimized before the checkpoint.
   cmp "$directory/whole.txt" "$directory/parts.txt" || fail "other topics after a resumption"
 fi
+grep -q '^epoch    5 .* alpha .* in all, beta ' "$directory/out" || fail "no optimized priors: $(cat "$directory/out")"
 # Also with another number of workers.
 run "$documents" "${options[@]}" "$directory/parts" --epochs 7 --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
 
@@ -53,6 +55,7 @@ refuses "words: has 2 words|counts 3 different words" "$directory/fine" --vocabu
 refuses "missing" "$directory/missing"
 refuses "cannot be created" "$directory/fine" --output "$directory/missing/out"
 refuses "--topics is 11, but 10" "$documents" --topics 11 --checkpoint-dir "$directory/parts" --resume
+refuses "--optimize-every is 0, but 2" "$documents" --topics 10 --checkpoint-dir "$directory/parts" --resume
 refuses "has checkpoints: add --resume" "$documents" --topics 10 --checkpoint-dir "$directory/parts"
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
+
 #include "apps/common/management_report.hpp"
+#include "apps/topic_model/topic_list.hpp"
 
 namespace lapse::apps {
 
@@ -28,11 +32,14 @@ std::string priors_json(const TopicEpoch& record) {
 std::string epochs_json(const TopicTrainer& trainer) {
   std::string json = "[";
   for (const TopicEpoch& record : trainer.epochs()) {
-    json += fmt::format(R"({}
-    {{"epoch": {}, "likelihood": {}, {}"seconds": {}, "local_share": {}}})",
-                        json.size() == 1 ? "" : ",", record.epoch,
-                        record.likelihood ? json_number(*record.likelihood) : "null", priors_json(record),
-                        json_number(record.cost.seconds), json_number(local_share(record.cost.accesses)));
+    json +=
+        fmt::format(R"({}
+    {{"epoch": {}, "likelihood": {}, {}{}"seconds": {}, "local_share": {}}})",
+                    json.size() == 1 ? "" : ",", record.epoch,
+                    record.likelihood ? json_number(*record.likelihood) : "null",
+                    record.held_out ? fmt::format(R"("held_out": {}, )", json_number(*record.held_out)) : "",
+                    priors_json(record), json_number(record.cost.seconds),
+                    json_number(local_share(record.cost.accesses)));
   }
   return json + "]";
 }
@@ -53,7 +60,20 @@ std::string describe(const TopicEpoch& record, std::uint64_t tokens) {
   if (record.priors)
     text += fmt::format("  alpha {:.4g} in all, beta {:.4g}", record.priors->all_alpha, record.priors->beta);
   if (record.likelihood) text += fmt::format("  likelihood {:.5f}", *record.likelihood);
+  if (record.held_out) text += fmt::format("  held out {:.5f}", *record.held_out);
   return text;
+}
+
+void add_coherence(Summary& summary, const std::vector<TopicWords>& topics, std::size_t words) {
+  const std::optional<double> mean = mean_coherence(topics);
+  if (!mean) return;
+  summary.add("coherence", *mean, "coherence", fmt::format("{:.4f} NPMI of {} words", *mean, words));
+  std::string json = "[";
+  for (const TopicWords& topic : topics) {
+    json += json.size() == 1 ? "" : ", ";
+    json += topic.coherence ? json_number(*topic.coherence) : "null";
+  }
+  summary.add_json("coherences", json + "]");
 }
 
 void add_training(Summary& summary, const TopicTrainer& trainer, adapm::Technique technique,
@@ -66,6 +86,12 @@ void add_training(Summary& summary, const TopicTrainer& trainer, adapm::Techniqu
   if (epochs != 0 && trainer.epochs().back().likelihood) {
     const double likelihood = *trainer.epochs().back().likelihood;
     summary.add("likelihood", likelihood, "likelihood", fmt::format("{:.5f} of a token", likelihood));
+  }
+  if (epochs != 0 && trainer.epochs().back().held_out) {
+    const double held_out = *trainer.epochs().back().held_out;
+    summary.add("held_out", held_out, "held out", fmt::format("{:.5f} of a token", held_out));
+    const double perplexity = std::exp(-held_out);
+    summary.add("perplexity", perplexity, "  perplexity", fmt::format("{:.1f}", perplexity));
   }
   const TopicPriors& priors = trainer.priors();
   summary.add("all_alpha", priors.all_alpha(), "alpha", fmt::format("{:.4g} in all", priors.all_alpha()));

@@ -12,9 +12,9 @@ namespace lapse::apps {
 // documents; all words have one in topics (Wallach, Mimno and McCallum, Rethinking LDA: Why Priors Matter,
 // NIPS 2009).
 struct TopicPriors {
-  std::vector<double> alpha;  // of a document's topics, by topic
-  double beta = 0.01;         // of a topic's words
-  std::uint64_t words = 1;    // different words of the collection
+  std::vector<double> alpha = {};  // of a document's topics, by topic
+  double beta = 0.01;              // of a topic's words
+  std::uint64_t words = 1;         // different words of the collection
 
   std::size_t topics() const { return alpha.size(); }
   double all_alpha() const { return std::accumulate(alpha.begin(), alpha.end(), 0.0); }

@@ -17,7 +17,7 @@ TopicSampler::TopicSampler(const TopicPriors& priors)
       changes_(priors.topics()),
       inverse_(priors.topics()),
       factors_(priors.topics()) {
-  TopicSampler::set_priors(priors);
+  set_priors(priors);
 }
 
 void TopicSampler::set_priors(const TopicPriors& priors) {

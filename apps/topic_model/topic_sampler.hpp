@@ -28,7 +28,7 @@ class TopicSampler {
 
   // Replaces the priors, which must have the same numbers of topics and words. Call set_totals before the
   // next draws.
-  virtual void set_priors(const TopicPriors& priors);
+  void set_priors(const TopicPriors& priors);
 
   // Takes the counts of documents from the topics of their tokens.
   virtual void count_documents(const WordTokens& tokens) = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -12,10 +13,9 @@
 
 #include "apps/common/required_memory.hpp"
 #include "apps/common/worker_counts.hpp"
-#include "apps/common/worker_readers.hpp"
 #include "apps/topic_model/prior_optimization.hpp"
+#include "apps/topic_model/worker_documents.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/io/loading/shared_inputs.hpp"
 
 namespace lapse::apps {
 
@@ -53,19 +53,6 @@ void check_priors(const TopicPriors& priors) {
   check("beta", priors.beta);
 }
 
-io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
-                              const std::vector<std::int32_t>& workers) {
-  check_worker_counts(workers, server.ranks());
-  const io::DocumentPart part{.index = workers_before(workers, server.rank()),
-                              .count = std::max<std::size_t>(1, total_workers(workers, server.ranks())),
-                              .width = static_cast<std::uint64_t>(workers_of(workers, server.rank()))};
-  std::optional<io::BagOfWords> bag;
-  server.run_workers(1, [&](Worker& worker) {
-    bag = io::read_bag_of_words(io::shared_inputs({file}, worker_readers(server, worker)).front(), part);
-  });
-  return std::move(*bag);
-}
-
 TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
                            const TopicTrainingOptions& options)
     : manager_(manager),
@@ -83,7 +70,6 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
                                          longest - lengths_.begin() + 1, *longest));
   }
   options_.worker.localizes = manager.options().technique == adapm::Technique::localize;
-  const std::uint64_t first = workers_before(options_.workers, manager.rank());
   const auto counts = static_cast<double>(topic_sampler_bytes(bag, priors_));
   const double bytes = counts + static_cast<double>(bag.tokens() * sizeof(WordTokens::Token));
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
@@ -92,9 +78,7 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
                                  priors_.topics()),
                      bytes, options_.host_ranks);
     }
-    std::vector<std::size_t> documents;
-    for (std::size_t i = 0; i < bag.documents(); ++i)
-      if (bag.number(i) % workers() == first + worker.local_index()) documents.push_back(i);
+    const auto documents = documents_of_worker(bag, options_.workers, manager_, worker.local_index());
     workers_[worker.local_index()] = std::make_unique<TopicWorker>(bag, documents, priors_, options_.worker);
   });
 }
@@ -125,7 +109,7 @@ void TopicTrainer::run(const std::function<void(const TopicEpoch&)>& on_epoch, T
     if (has_stopped_) return;
   }
   // A resumed training may have nothing left to do.
-  if (!epochs_.empty() && !epochs_.back().likelihood) epochs_.back().likelihood = likelihood();
+  if (!epochs_.empty()) evaluate(epochs_.back());
   if (job != nullptr) job->finish(progress(), state);
 }
 
@@ -143,8 +127,13 @@ void TopicTrainer::run_epoch() {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     record.priors = {priors_.all_alpha(), priors_.beta, taken.count()};
   }
-  if (evaluates(record.epoch)) record.likelihood = likelihood();
+  if (evaluates(record.epoch)) evaluate(record);
   epochs_.push_back(record);
+}
+
+void TopicTrainer::evaluate(TopicEpoch& record) {
+  if (!record.likelihood) record.likelihood = likelihood();
+  if (held_out_ && !record.held_out) record.held_out = held_out_->likelihood(manager_, tables_, priors_);
 }
 
 void TopicTrainer::optimize_priors() {
@@ -181,6 +170,21 @@ double TopicTrainer::likelihood() {
     sum = all[0];
   });
   return sum / static_cast<double>(tokens_);
+}
+
+std::vector<std::optional<double>> TopicTrainer::coherences(const TopicWordLists& topics) {
+  std::vector<Cooccurrences> own(workers_.size(), Cooccurrences(topics));
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    own[worker.local_index()].add(workers_[worker.local_index()]->tokens());
+  });
+  Cooccurrences all(topics);
+  for (Cooccurrences& counts : own)
+    std::ranges::transform(all.counts(), counts.counts(), all.counts().begin(), std::plus());
+  manager_.server().run_workers(1, [&](Worker& worker) { worker.all_reduce(all.counts()); });
+  std::vector<std::optional<double>> coherences;
+  for (std::size_t topic = 0; topic < topics.size(); ++topic)
+    coherences.push_back(all.coherence(topic, static_cast<std::int64_t>(documents())));
+  return coherences;
 }
 
 void TopicTrainer::for_each_document(

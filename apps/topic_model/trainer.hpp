@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/measured_phase.hpp"
 #include "apps/common/training_job.hpp"
+#include "apps/topic_model/coherence.hpp"
+#include "apps/topic_model/held_out.hpp"
 #include "apps/topic_model/topic_worker.hpp"
 #include "lapse/io/documents/bag_of_words.hpp"
 
@@ -50,16 +53,13 @@ struct TopicEpoch {
     double seconds = 0;  // that the optimization took
   };
   std::optional<Priors> priors = {};
+  // HeldOutDocuments::likelihood, together with the other likelihood.
+  std::optional<double> held_out = {};
   PhaseCost cost = {};
 };
 
 // Throws ConfigurationError for a prior that the samplers, which compute with floats, do not allow.
 void check_priors(const TopicPriors& priors);
-
-// The documents of this rank's workers, of a collection that all workers share: each gets every n-th.
-// Collective. Streams are read by the first rank.
-io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
-                              const std::vector<std::int32_t>& workers);
 
 // Used by the manager's thread. Every call is collective, and has the same effect on every rank, also on
 // ranks without workers. Errors are thrown on every rank.
@@ -79,11 +79,19 @@ class TopicTrainer {
   void run(const std::function<void(const TopicEpoch&)>& on_epoch = {}, TrainingJob* job = nullptr);
   bool has_stopped() const { return has_stopped_; }
 
+  // Evaluates on these documents, which must have the words of the training, whenever the likelihood is
+  // computed. Call it before run().
+  void set_held_out(HeldOutDocuments documents) { held_out_.emplace(std::move(documents)); }
+
   // Collective. TopicEpoch::likelihood of the current topics.
   double likelihood();
   // Collective. Replaces the priors by those that fit the current topics best (optimized_priors): equal on
   // every rank, and for given topics independent of the number of ranks, bit for bit.
   void optimize_priors();
+
+  // Collective. Cooccurrences::coherence of each topic in the documents of the training. `topics`: equal on
+  // all ranks.
+  std::vector<std::optional<double>> coherences(const TopicWordLists& topics);
 
   const std::vector<TopicEpoch>& epochs() const { return epochs_; }
   const TopicTables& tables() const { return tables_; }
@@ -99,6 +107,7 @@ class TopicTrainer {
  private:
   void run_epoch();
   void set_priors(const TopicPriors& priors);
+  void evaluate(TopicEpoch& record);
   // Whether the likelihood is computed after an epoch, numbered from 1.
   bool evaluates(std::uint64_t epoch) const;
 
@@ -122,6 +131,7 @@ class TopicTrainer {
   std::optional<Table<std::int32_t>> topics_of_documents_;  // by document; if there is a job
   std::vector<std::unique_ptr<TopicWorker>> workers_;       // by local index
   std::vector<TopicEpoch> epochs_;
+  std::optional<HeldOutDocuments> held_out_;
   bool has_stopped_ = false;
 };
 

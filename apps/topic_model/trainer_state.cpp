@@ -10,6 +10,15 @@
 
 namespace lapse::apps {
 
+namespace {
+
+// Of a document in the table, whose values have at least one element.
+std::size_t saved_length(std::uint64_t tokens) {
+  return std::max<std::size_t>(1, tokens);
+}
+
+}  // namespace
+
 RunIdentity TopicTrainer::identity() const {
   RunIdentity run;
   run.add("the program", "topic_model");
@@ -33,7 +42,7 @@ bool TopicTrainer::resume(TrainingJob& job) {
   topics_of_documents_ = manager_.create_table<std::int32_t>(
       {.name = options_.tables + "-documents",
        .keys = lengths_.size(),
-       .lengths = [lengths = lengths_](Key document) { return std::size_t{lengths[document.index()]}; },
+       .lengths = [lengths = lengths_](Key document) { return saved_length(lengths[document.index()]); },
        .consistency = Consistency::sequential});
   job.add(*topics_of_documents_, "documents");
   const auto state = job.begin(identity());
@@ -46,6 +55,7 @@ bool TopicTrainer::resume(TrainingJob& job) {
         epoch.cost = phase_cost(record.at("cost"));
         if (const Json& likelihood = record.at("likelihood"); !likelihood.is_null())
           epoch.likelihood = likelihood.get<double>();
+        if (record.contains("held_out")) epoch.held_out = record["held_out"].get<double>();
         if (record.contains("priors")) {
           const Json& priors = record["priors"];
           epoch.priors = {priors.at("all_alpha").get<double>(), priors.at("beta").get<double>(),
@@ -84,7 +94,7 @@ void TopicTrainer::read_topics(Worker& worker) {
       std::size_t length = 0;
       for (std::size_t i = document; i < std::min(document + kDocumentsPerPull, tokens.documents()); ++i) {
         keys.push_back(Key{tokens.number(i)});
-        length += tokens.length(i);
+        length += saved_length(tokens.length(i));
       }
       values.resize(length);
       worker.pull(*topics_of_documents_, keys, values).wait();
@@ -98,6 +108,7 @@ void TopicTrainer::read_topics(Worker& worker) {
             fmt::format("the checkpoint has topic {} for a word of document {}", value, number + 1));
       topic = static_cast<TopicId>(value);
     }
+    next += saved_length(topics.size()) - topics.size();
   });
 }
 
@@ -107,6 +118,7 @@ SavedState TopicTrainer::saved_state() {
     workers_[worker.local_index()]->topics_of_documents(
         [&](std::uint64_t number, std::span<const TopicId> topics) {
           values.assign(topics.begin(), topics.end());
+          values.resize(saved_length(topics.size()));
           worker.set(*topics_of_documents_, Key{number}, values);
         });
     worker.wait_all();
@@ -115,6 +127,7 @@ SavedState TopicTrainer::saved_state() {
   for (const TopicEpoch& record : epochs_) {
     Json entry{{"likelihood", nullptr}, {"cost", to_json(record.cost)}};
     if (record.likelihood) entry["likelihood"] = *record.likelihood;
+    if (record.held_out) entry["held_out"] = *record.held_out;
     if (record.priors) {
       entry["priors"] = {{"all_alpha", record.priors->all_alpha},
                          {"beta", record.priors->beta},

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "apps/common/table_reader.hpp"
-#include "apps/common/worker_counts.hpp"
 #include "apps/topic_model/prior_optimization.hpp"
 #include "apps/topic_model/top_words.hpp"
 #include "apps/topic_model/trainer.hpp"
@@ -18,57 +17,15 @@
 #include "lapse/core/random.hpp"
 #include "lapse/core/statistics.hpp"
 #include "test/mpi/application_techniques.hpp"
+#include "test/mpi/topic_model_collection.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
 using namespace lapse::apps;
 using Catch::Matchers::Contains;
-using lapse::test::options_with;
+using namespace lapse::test;
 
 namespace {
-
-constexpr std::uint64_t kDocuments = 90;
-constexpr std::uint64_t kTokens = 40;     // of a document
-constexpr std::size_t kTopics = 3;        // each document is about one of them
-constexpr std::uint64_t kTopicWords = 8;  // words of a topic; no two topics share one
-
-TopicTrainingOptions small_training(std::vector<std::int32_t> workers = {1}) {
-  TopicTrainingOptions options;
-  options.workers = std::move(workers);
-  options.topics = 4 * kTopics;  // with as many as there are, two of them may stay together
-  options.alpha = 0.1;
-  options.beta = 0.1;
-  options.epochs = 30;
-  options.evaluate_every = 10;
-  options.worker.batch = 4;
-  options.worker.lookahead = 3;
-  return options;
-}
-
-io::BagOfWords documents_of(const io::DocumentPart& part) {
-  io::BagOfWords bag(kTopics * kTopicWords);
-  for (std::uint64_t document = 0; document < kDocuments; ++document) {
-    RandomEngine random(5, document);
-    std::vector<io::WordCount> words;
-    for (std::uint64_t i = 0; i < kTokens; ++i)
-      words.push_back(
-          {static_cast<io::Vocabulary::Id>(document % kTopics * kTopicWords + random.below(kTopicWords)), 1});
-    bag.add(words, part.has(document));
-  }
-  return bag;
-}
-
-io::BagOfWords all_documents() {
-  return documents_of(io::DocumentPart{});
-}
-
-// This rank's part of the collection.
-io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicTrainingOptions& options) {
-  return documents_of(
-      io::DocumentPart{.index = workers_before(options.workers, manager.rank()),
-                       .count = total_workers(options.workers, manager.ranks()),
-                       .width = static_cast<std::uint64_t>(workers_of(options.workers, manager.rank()))});
-}
 
 // The tables count the tokens, each once.
 void check_counts(adapm::ParameterManager& manager, const TopicTrainer& trainer) {
@@ -119,7 +76,7 @@ TEST_CASE("the topics that made the documents are found, under every technique")
         adapm::Technique::localize, adapm::Technique::nups}) {
     adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
     const auto options = small_training({2});
-    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    TopicTrainer trainer(manager, part_of_documents(manager, options), options);
     std::vector<double> likelihoods;
     trainer.run([&](const TopicEpoch& record) {
       if (record.likelihood) likelihoods.push_back(*record.likelihood);
@@ -141,7 +98,7 @@ TEST_CASE("the topics are found under every consistency policy") {
     adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
     auto options = small_training({2});
     options.consistency = consistency;
-    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    TopicTrainer trainer(manager, part_of_documents(manager, options), options);
     trainer.run();
     CHECK(trainer.likelihood() > -3.5);
     check_counts(manager, trainer);
@@ -157,7 +114,7 @@ TEST_CASE("workers may be on some ranks only") {
   std::vector<std::int32_t> workers(static_cast<std::size_t>(manager.ranks()), 0);
   workers.back() = 3;
   const auto options = small_training(workers);
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
   check_topics(manager, trainer);
@@ -171,7 +128,7 @@ TEST_CASE("there may be more workers than documents") {
   // Workers advance their clocks differently often, some never.
   if (clocked) options.consistency = Consistency::bsp;
   options.epochs = 2;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
   manager.close();
@@ -181,7 +138,7 @@ TEST_CASE("there may be many topics") {
   adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
   auto options = small_training({2});
   options.topics = 400;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
   manager.close();
@@ -192,7 +149,7 @@ TEST_CASE("priors are optimized alike on every rank") {
   auto options = small_training({2});
   options.optimize_every = 5;
   options.optimize_after = 10;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   std::vector<std::uint64_t> optimized;
   trainer.run([&](const TopicEpoch& record) {
     if (record.priors) optimized.push_back(record.epoch);
@@ -220,7 +177,7 @@ TEST_CASE("estimates of priors depend on the topics of all documents alone") {
   // First topics depend neither on ranks nor on workers.
   auto options = small_training({2});
   options.epochs = 0;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   trainer.optimize_priors();
   PriorCounts counts(options.topics);
@@ -254,7 +211,7 @@ TEST_CASE("estimates of priors depend on the topics of all documents alone") {
 TEST_CASE("invalid options are refused on every rank") {
   adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
   auto options = small_training();
-  io::BagOfWords bag = documents_of(manager, options);
+  io::BagOfWords bag = part_of_documents(manager, options);
   options.beta = 1e30;
   REQUIRE_THROWS_WITH(TopicTrainer(manager, std::move(bag), options), Contains("beta is 1e+30"));
   manager.close();

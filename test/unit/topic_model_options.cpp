@@ -32,8 +32,8 @@ TEST_CASE("options are read into their fields") {
       "localize --consistency cap(2) --output out "
       "--top-words 5 "
       "--summary-json summary");
-  CHECK(options.documents == "docs.txt");
-  CHECK(options.vocabulary == "words.txt");
+  CHECK(options.documents.file == "docs.txt");
+  CHECK(options.documents.vocabulary == "words.txt");
   const TopicTrainingOptions& training = options.training;
   CHECK(training.topics == 20);
   CHECK(training.alpha == 0.25);
@@ -68,6 +68,36 @@ TEST_CASE("priors are optimized at intervals after the first epochs") {
   CHECK(epochs == std::vector<std::uint64_t>{7, 10});
   CHECK(parse("docs --optimize-every 1 --optimize-after 0").training.optimizes(1));
   CHECK_FALSE(parse("docs").training.optimizes(30));
+}
+
+TEST_CASE("documents are a bag of words or text") {
+  CHECK(parse("docs").documents.format == DocumentFormat::bag_of_words);
+  const auto text = parse("docs --text --min-count 3 --stop-words stop --held-out more").documents;
+  CHECK(text.format == DocumentFormat::text);
+  CHECK(text.min_count == 3);
+  CHECK(text.stop_words == "stop");
+  CHECK(parse("docs --held-out more").held_out == "more");
+  CHECK(parse("docs --coherence-words 0").coherence_words == 0);
+  const auto model = parse("docs --text --model news --document-topics out");
+  CHECK(model.model == "news");
+  CHECK(model.document_topics == "out");
+  CHECK(parse("docs --save-model news").save_model == "news");
+}
+
+TEST_CASE("options without effect are refused") {
+  for (const char* const arguments :
+       {"docs --min-count 3", "docs --stop-words stop", "docs --text --vocabulary words --min-count 3",
+        "docs --model news", "docs --document-topics out", "docs --coherence-words 1",
+        "docs --model news --document-topics out --topics 5",
+        "docs --model news --document-topics out --vocabulary words",
+        "docs --model news --document-topics out --held-out more",
+        "docs --model news --document-topics out --save-model other",
+        "docs --model news --document-topics out --text --min-count 2",
+        "docs --model news --document-topics out --output topics",
+        "docs --model news --document-topics out --checkpoint-dir folder"}) {
+    CAPTURE(arguments);
+    CHECK_THROWS_AS(parse(arguments), CLI::Error);
+  }
 }
 
 TEST_CASE("invalid options are refused") {

@@ -78,10 +78,11 @@ TEST_CASE("large counts, which no table has, continue small ones") {
 }
 
 TEST_CASE("topics are listed by size, with their words") {
-  const std::vector<TopicWords> topics = {{10, {{2, 6}, {0, 4}}}, {0, {}}, {30, {{1, 30}}}};
+  const std::vector<TopicWords> topics = {{10, {{2, 6}, {0, 4}}, -0.25}, {0, {}, {}}, {30, {{1, 30}}, {}}};
   io::Vocabulary vocabulary;
   for (const char* const word : {"sea", "ship", "war"}) vocabulary.add(word);
-  CHECK(to_text(topics, vocabulary) == "3\t0.75000\tship\n1\t0.25000\twar sea\n2\t0.00000\t\n");
-  CHECK(to_text(topics, {}) == "3\t0.75000\t2\n1\t0.25000\t3 1\n2\t0.00000\t\n");
-  CHECK(to_text({{0, {}}}, {}) == "1\t0.00000\t\n");
+  CHECK(to_text(topics, vocabulary) ==
+        "3\t0.75000\t-\tship\n1\t0.25000\t-0.2500\twar sea\n2\t0.00000\t-\t\n");
+  CHECK(to_text(topics, {}) == "3\t0.75000\t-\t2\n1\t0.25000\t-0.2500\t3 1\n2\t0.00000\t-\t\n");
+  CHECK(to_text({{0, {}, {}}}, {}) == "1\t0.00000\t-\t\n");
 }

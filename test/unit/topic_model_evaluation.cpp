@@ -1,0 +1,135 @@
+// Evaluations of topics: their coherence, and how well they predict held-out documents.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "apps/topic_model/coherence.hpp"
+#include "apps/topic_model/document_mixture.hpp"
+#include "apps/topic_model/word_tokens.hpp"
+#include "lapse/io/documents/bag_of_words.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using namespace lapse::apps;
+using lapse::io::BagOfWords;
+using lapse::io::WordCount;
+
+TEST_CASE("npmi is 1 for words of the same documents and -1 for words that never meet") {
+  CHECK(npmi(5, 5, 5, 100) == Approx(1));
+  CHECK(npmi(10, 20, 2, 100) == Approx(0).margin(1e-12));
+  CHECK(npmi(10, 20, 0, 100) == -1);
+  CHECK(npmi(7, 7, 7, 7) == 0);
+  CHECK(npmi(30, 40, 20, 100) == Approx(std::log(.2 / (.3 * .4)) / -std::log(.2)));
+}
+
+TEST_CASE("the coherence of a topic is the mean of its pairs of words") {
+  BagOfWords bag(5);
+  bag.add(std::vector<WordCount>{{0, 3}, {1, 1}});
+  bag.add(std::vector<WordCount>{{0, 1}, {1, 1}, {2, 2}});
+  bag.add(std::vector<WordCount>{{2, 1}, {4, 1}});
+  bag.add(std::vector<WordCount>{{0, 1}});
+  const TopicWordLists topics = {{1, 0, 2}, {4}, {}, {3, 4}};
+  Cooccurrences all(topics);
+  // In two parts, like those of two workers.
+  all.add(WordTokens(bag, std::vector<std::size_t>{0, 2}));
+  all.add(WordTokens(bag, std::vector<std::size_t>{1, 3}));
+  const auto counts = all.counts();
+  CHECK(std::vector<std::int64_t>(counts.begin(), counts.end()) ==
+        std::vector<std::int64_t>{2, 3, 2, 2, 1, 1, 1, 0, 1, 0});
+  const double expected = (npmi(2, 3, 2, 4) + npmi(2, 2, 1, 4) + npmi(3, 2, 1, 4)) / 3;
+  CHECK(all.coherence(0, 4).value() == Approx(expected));
+  CHECK_FALSE(all.coherence(1, 4).has_value());
+  CHECK_FALSE(all.coherence(2, 4).has_value());
+  CHECK(all.coherence(3, 4).value() == -1);
+}
+
+TEST_CASE("the mixture of a document follows its words") {
+  // Word 0 is of topic 0 alone, word 1 of topics 1 and 2, word 2 of any.
+  const std::vector<std::vector<float>> of_topics = {{.8F, 0, 0}, {0, .5F, .5F}, {.2F, .5F, .5F}};
+  std::vector<const float*> rows;
+  for (const auto& row : of_topics) rows.push_back(row.data());
+  const std::vector<double> alpha = {.1, .2, .4};
+  DocumentMixture mixture(alpha);
+  const auto infer = [&](const std::vector<WordCount>& words) {
+    std::vector<const float*> rows_of_words;
+    for (const WordCount& word : words) rows_of_words.push_back(rows[word.word]);
+    const auto theta = mixture.infer(words, rows_of_words);
+    CHECK(std::accumulate(theta.begin(), theta.end(), 0.0) == Approx(1).epsilon(1e-5));
+    return std::vector<double>(theta.begin(), theta.end());
+  };
+  auto theta = infer({{0, 6}});
+  CHECK(theta[0] == Approx(6.1 / 6.7).epsilon(1e-5));
+  CHECK(theta[1] == Approx(.2 / 6.7).epsilon(1e-5));
+  theta = infer({{0, 3}, {1, 3}});
+  CHECK(theta[0] == Approx(3.1 / 6.7).epsilon(1e-5));
+  CHECK(theta[2] > theta[1]);  // by the priors alone
+  theta = infer({});
+  CHECK(theta[0] == Approx(1. / 7));
+  CHECK(theta[2] == Approx(4. / 7));
+}
+
+TEST_CASE("a mixture is a fixed point in which each token sees the others") {
+  const std::vector<std::vector<float>> of_topics = {{.7F, .1F}, {.3F, .9F}};
+  const std::vector<const float*> rows = {of_topics[0].data(), of_topics[1].data()};
+  const std::vector<double> alpha = {.5, 1.5};
+  const std::vector<WordCount> words = {{0, 5}, {1, 4}};
+  // By iteration from the other end: all tokens with topic 0.
+  std::array<double, 2> shares = {1, 1};  // of topic 0, by word
+  for (int i = 0; i < 1000; ++i) {
+    const double expected = 5 * shares[0] + 4 * shares[1];
+    for (std::size_t word = 0; word < 2; ++word) {
+      const double first = of_topics[word][0] * (expected - shares[word] + .5);
+      const double second = of_topics[word][1] * (9 - expected - (1 - shares[word]) + 1.5);
+      shares[word] = first / (first + second);
+    }
+  }
+  DocumentMixture mixture(alpha);
+  const auto theta = mixture.infer(words, rows);
+  CHECK(theta[0] == Approx((5 * shares[0] + 4 * shares[1] + .5) / 11).epsilon(0.01));
+}
+
+TEST_CASE("documents with many topics have a mixture, too") {
+  // More topics than a vector has lanes, not a multiple of them.
+  constexpr std::size_t kMany = 21;
+  std::vector<float> first(kMany, 1e-4F), last(kMany, 1e-4F);
+  first.front() = 1;
+  last.back() = 1;
+  DocumentMixture mixture(std::vector<double>(kMany, .01));
+  const std::vector<WordCount> words = {{0, 10}, {1, 30}};
+  const auto theta = mixture.infer(words, std::vector<const float*>{first.data(), last.data()});
+  CHECK(theta.front() == Approx(.25).epsilon(0.02));
+  CHECK(theta.back() == Approx(.75).epsilon(0.02));
+}
+
+TEST_CASE("halves of a document have its tokens, one half each") {
+  const std::vector<WordCount> words = {{4, 7}, {2, 1}, {9, 3}, {0, 12}};
+  const auto tokens = [](const std::vector<WordCount>& half) {
+    std::uint64_t sum = 0;
+    for (const WordCount& word : half) sum += word.count;
+    return sum;
+  };
+  bool differs = false;
+  const HalvedDocument before = halve(words, 1, 0);
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    const HalvedDocument halves = halve(words, 1, number);
+    CHECK(tokens(halves.first) == 12);
+    CHECK(tokens(halves.second) == 11);
+    std::map<std::uint32_t, std::uint32_t> all;
+    for (const auto& half : {halves.first, halves.second}) {
+      for (const WordCount& word : half) {
+        CHECK(word.count > 0);
+        all[word.word] += word.count;
+      }
+    }
+    for (const WordCount& word : words) CHECK(all[word.word] == word.count);
+    differs = differs || halves.first != before.first;
+    CHECK(halve(words, 1, number).first == halves.first);
+  }
+  CHECK(differs);
+  CHECK(halve(std::vector<WordCount>{{3, 1}}, 1, 0).second.empty());
+  CHECK(halve({}, 1, 0).first.empty());
+}

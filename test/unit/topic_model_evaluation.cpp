@@ -1,5 +1,4 @@
 // Evaluations of topics: their coherence, and how well they predict held-out documents.
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include "apps/topic_model/coherence.hpp"
 #include "apps/topic_model/document_mixture.hpp"
 #include "apps/topic_model/word_tokens.hpp"
+#include "lapse/core/random.hpp"
 #include "lapse/io/documents/bag_of_words.hpp"
 #include "test/support/catch.hpp"
 
@@ -73,23 +73,40 @@ TEST_CASE("the mixture of a document follows its words") {
 }
 
 TEST_CASE("a mixture is a fixed point in which each token sees the others") {
-  const std::vector<std::vector<float>> of_topics = {{.7F, .1F}, {.3F, .9F}};
-  const std::vector<const float*> rows = {of_topics[0].data(), of_topics[1].data()};
-  const std::vector<double> alpha = {.5, 1.5};
-  const std::vector<WordCount> words = {{0, 5}, {1, 4}};
-  // By iteration from the other end: all tokens with topic 0.
-  std::array<double, 2> shares = {1, 1};  // of topic 0, by word
-  for (int i = 0; i < 1000; ++i) {
-    const double expected = 5 * shares[0] + 4 * shares[1];
-    for (std::size_t word = 0; word < 2; ++word) {
-      const double first = of_topics[word][0] * (expected - shares[word] + .5);
-      const double second = of_topics[word][1] * (9 - expected - (1 - shares[word]) + 1.5);
-      shares[word] = first / (first + second);
+  for (const std::size_t topics : {2U, 8U, 21U}) {
+    CAPTURE(topics);
+    RandomEngine random(1, topics);
+    const std::vector<WordCount> words = {{0, 1}, {1, 1}, {2, 2}};
+    const std::vector<double> alpha(topics, 0.2);
+    std::vector<std::vector<float>> of_topics(words.size(), std::vector<float>(topics));
+    std::vector<const float*> rows;
+    for (auto& row : of_topics) {
+      for (float& weight : row) weight = static_cast<float>(std::pow(random.uniform(), 3));
+      rows.push_back(row.data());
+    }
+    // By the definition, for a long time.
+    std::vector<std::vector<double>> shares(words.size(), std::vector<double>(topics));
+    std::vector<double> expected(topics);
+    for (int i = 0; i < 3000; ++i) {
+      std::vector<double> next(topics);
+      for (std::size_t word = 0; word < words.size(); ++word) {
+        double all = 0;
+        for (std::size_t k = 0; k < topics; ++k) {
+          const double others = expected[k] - shares[word][k];
+          shares[word][k] = static_cast<double>(of_topics[word][k]) * (others + alpha[k]);
+          all += shares[word][k];
+        }
+        for (std::size_t k = 0; k < topics; ++k) next[k] += words[word].count * (shares[word][k] /= all);
+      }
+      expected = next;
+    }
+    DocumentMixture mixture(alpha);
+    const auto theta = mixture.infer(words, rows);
+    for (std::size_t k = 0; k < topics; ++k) {
+      CHECK(theta[k] ==
+            Approx((expected[k] + alpha[k]) / (4 + static_cast<double>(topics) * 0.2)).margin(0.01));
     }
   }
-  DocumentMixture mixture(alpha);
-  const auto theta = mixture.infer(words, rows);
-  CHECK(theta[0] == Approx((5 * shares[0] + 4 * shares[1] + .5) / 11).epsilon(0.01));
 }
 
 TEST_CASE("documents with many topics have a mixture, too") {

@@ -1,4 +1,5 @@
 // Evaluations of topics: their coherence, and how well they predict held-out documents.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -50,14 +51,12 @@ TEST_CASE("the coherence of a topic is the mean of its pairs of words") {
 TEST_CASE("the mixture of a document follows its words") {
   // Word 0 is of topic 0 alone, word 1 of topics 1 and 2, word 2 of any.
   const std::vector<std::vector<float>> of_topics = {{.8F, 0, 0}, {0, .5F, .5F}, {.2F, .5F, .5F}};
-  std::vector<const float*> rows;
-  for (const auto& row : of_topics) rows.push_back(row.data());
   const std::vector<double> alpha = {.1, .2, .4};
   DocumentMixture mixture(alpha);
   const auto infer = [&](const std::vector<WordCount>& words) {
-    std::vector<const float*> rows_of_words;
-    for (const WordCount& word : words) rows_of_words.push_back(rows[word.word]);
-    const auto theta = mixture.infer(words, rows_of_words);
+    std::vector<const float*> rows(words.size());
+    std::ranges::transform(words, rows.begin(), [&](WordCount word) { return of_topics[word.word].data(); });
+    const auto theta = mixture.infer(words, rows);
     CHECK(std::accumulate(theta.begin(), theta.end(), 0.0) == Approx(1).epsilon(1e-5));
     return std::vector<double>(theta.begin(), theta.end());
   };
@@ -112,7 +111,8 @@ TEST_CASE("a mixture is a fixed point in which each token sees the others") {
 TEST_CASE("documents with many topics have a mixture, too") {
   // More topics than a vector has lanes, not a multiple of them.
   constexpr std::size_t kMany = 21;
-  std::vector<float> first(kMany, 1e-4F), last(kMany, 1e-4F);
+  std::vector<float> first(kMany, 1e-4F);
+  std::vector<float> last(kMany, 1e-4F);
   first.front() = 1;
   last.back() = 1;
   DocumentMixture mixture(std::vector<double>(kMany, .01));

@@ -14,9 +14,9 @@
 namespace lapse::apps {
 
 // The likelihood of held-out documents by document completion (Wallach, Murray, Salakhutdinov and Mimno,
-// Evaluation Methods for Topic Models, ICML 2009, section 5): the topics of a document are inferred from one
-// half of its tokens, and predict the other half. Halves depend on the seed and the document's number, so
-// they are equal at each evaluation and for any number of ranks.
+// Evaluation Methods for Topic Models, ICML 2009): the topics of a document are inferred from one half of its
+// tokens, and predict the other half. Halves depend on the seed and the document's number, so they are equal
+// at each evaluation and for any number of ranks.
 //
 // Used by the manager's thread. Errors are thrown on every rank.
 class HeldOutDocuments {

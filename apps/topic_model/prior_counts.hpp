@@ -32,8 +32,8 @@ class CountHistogram {
 };
 
 // Histograms of the counts in a topic model (Wallach, Structured Topic Models for Language, 2008, section
-// 2.3.3): the priors depend on nothing else. Histograms of parts of a collection add up, exactly.
-// Thread safety: none.
+// 2.3): the priors depend on nothing else. Histograms of parts of a collection add up, exactly. Thread
+// safety: none.
 class PriorCounts {
  public:
   explicit PriorCounts(std::size_t topics) : topics_(topics) {}

@@ -6,7 +6,7 @@ namespace lapse::apps {
 
 DenseSampler::DenseSampler(const TopicPriors& priors)
     : TopicSampler(priors),
-      stride_((priors.topics + kBlock - 1) / kBlock * kBlock),
+      stride_((priors.topics() + kBlock - 1) / kBlock * kBlock),
       weights_(stride_),
       sums_(stride_ / kBlock) {}
 
@@ -38,9 +38,9 @@ void DenseSampler::resample(std::span<WordTokens::Token> tokens, std::span<std::
 std::size_t DenseSampler::draw(const std::int32_t* document, RandomEngine& random) {
   const float* __restrict const factors = this->factors().data();
   float* __restrict const weights = weights_.data();
-  const std::size_t topics = priors().topics;
+  const std::size_t topics = priors().topics();
   const std::size_t blocks = sums_.size();
-  const auto alpha = static_cast<float>(priors().alpha);
+  const float* __restrict const alpha = this->alpha().data();
   float all = 0;
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t first = block * kBlock;
@@ -49,14 +49,14 @@ std::size_t DenseSampler::draw(const std::int32_t* document, RandomEngine& rando
       for (std::size_t i = 0; i < kBlock; i += 4) {
         for (std::size_t lane = 0; lane < 4; ++lane) {
           const std::size_t topic = first + i + lane;
-          const float weight = factors[topic] * (static_cast<float>(document[topic]) + alpha);
+          const float weight = factors[topic] * (static_cast<float>(document[topic]) + alpha[topic]);
           weights[topic] = weight;
           lanes[lane] += weight;
         }
       }
     } else {
       for (std::size_t topic = first; topic < topics; ++topic) {
-        weights[topic] = factors[topic] * (static_cast<float>(document[topic]) + alpha);
+        weights[topic] = factors[topic] * (static_cast<float>(document[topic]) + alpha[topic]);
         lanes[0] += weights[topic];
       }
     }

@@ -16,7 +16,7 @@ class DenseSampler final : public TopicSampler {
   explicit DenseSampler(const TopicPriors& priors);
 
   static std::size_t document_bytes(const TopicPriors& priors) {
-    return (priors.topics + kBlock) * sizeof(std::int32_t);
+    return (priors.topics() + kBlock) * sizeof(std::int32_t);
   }
 
   void count_documents(const WordTokens& tokens) override;

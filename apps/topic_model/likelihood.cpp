@@ -2,14 +2,14 @@
 
 #include <math.h>  // lgamma_r
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 
 namespace lapse::apps {
 
 namespace {
-
-constexpr std::size_t kSmall = 4096;
 
 // std::lgamma writes to a global variable.
 double log_gamma(double x) {
@@ -19,23 +19,32 @@ double log_gamma(double x) {
 
 }  // namespace
 
-LogRising::LogRising(double prior) : prior_(prior), log_gamma_(log_gamma(prior)), small_(kSmall) {
-  for (std::size_t n = 1; n < kSmall; ++n) small_[n] = log_gamma(prior + static_cast<double>(n)) - log_gamma_;
+LogRising::LogRising(double prior, std::size_t small)
+    : prior_(prior), log_gamma_(log_gamma(prior)), small_(small) {
+  for (std::size_t n = 1; n < small; ++n) small_[n] = log_gamma(prior + static_cast<double>(n)) - log_gamma_;
 }
 
 double LogRising::operator()(std::int64_t n) const {
-  if (n < static_cast<std::int64_t>(kSmall)) return n <= 0 ? 0 : small_[static_cast<std::size_t>(n)];
+  if (n <= 0) return 0;
+  if (n < static_cast<std::int64_t>(small_.size())) return small_[static_cast<std::size_t>(n)];
   return log_gamma(prior_ + static_cast<double>(n)) - log_gamma_;
 }
 
 TopicLikelihood::TopicLikelihood(const TopicPriors& priors)
-    : priors_(priors), alpha_(priors.alpha), beta_(priors.beta) {}
+    : priors_(priors), all_alpha_(priors.all_alpha()), beta_(priors.beta) {
+  if (std::ranges::adjacent_find(priors.alpha, std::ranges::not_equal_to()) == priors.alpha.end()) {
+    alpha_.emplace_back(priors.alpha.front());
+    return;
+  }
+  // Tables of all topics would take long.
+  for (const double alpha : priors.alpha) alpha_.emplace_back(alpha, 0);
+}
 
 double TopicLikelihood::document(std::span<const std::int32_t> topics) const {
-  const double all_alpha = priors_.alpha * static_cast<double>(priors_.topics);
   const auto tokens = std::accumulate(topics.begin(), topics.end(), std::int64_t{0});
-  double sum = log_gamma(all_alpha) - log_gamma(all_alpha + static_cast<double>(tokens));
-  for (const std::int32_t count : topics) sum += alpha_(count);
+  double sum = log_gamma(all_alpha_) - log_gamma(all_alpha_ + static_cast<double>(tokens));
+  const bool one = alpha_.size() == 1;
+  for (std::size_t topic = 0; topic < topics.size(); ++topic) sum += alpha_[one ? 0 : topic](topics[topic]);
   return sum;
 }
 

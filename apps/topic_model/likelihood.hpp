@@ -1,6 +1,7 @@
 // How well topics explain words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,10 +10,12 @@
 
 namespace lapse::apps {
 
-// ln(Gamma(n + prior) / Gamma(prior)), from a table for small n. Thread safety: constant.
+// ln(Gamma(n + prior) / Gamma(prior)), from a table for n below `small`. Thread safety: constant.
 class LogRising {
  public:
-  explicit LogRising(double prior);
+  static constexpr std::size_t kSmall = 4096;
+
+  explicit LogRising(double prior, std::size_t small = kSmall);
   double operator()(std::int64_t n) const;
 
  private:
@@ -36,7 +39,8 @@ class TopicLikelihood {
 
  private:
   TopicPriors priors_;
-  LogRising alpha_;
+  double all_alpha_;
+  std::vector<LogRising> alpha_;  // by topic; one if all topics have the same prior
   LogRising beta_;
 };
 

@@ -8,6 +8,7 @@
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
 #include "apps/common/manager_settings.hpp"
+#include "apps/topic_model/documents.hpp"
 #include "apps/topic_model/trainer.hpp"
 
 namespace CLI {
@@ -17,15 +18,19 @@ class App;
 namespace lapse::apps {
 
 struct TopicModelOptions {
-  std::string documents;   // file
-  std::string vocabulary;  // file; empty: none
+  DocumentOptions documents;
+  std::string held_out;  // file; empty: none
   TopicTrainingOptions training;
   std::optional<adapm::Technique> technique;
   CheckpointOptions checkpoints;
   ManagerSettings settings;
-  std::string output;          // file of topics; empty: none
-  std::size_t top_words = 10;  // of each topic
-  std::string summary_json;    // file; empty: none
+  std::string output;                // file of topics; empty: none
+  std::string save_model;            // prefix of files; empty: none
+  std::string model;                 // prefix of files: infer topics of the documents; empty: train
+  std::string document_topics;       // file; empty: none
+  std::size_t top_words = 10;        // of each topic
+  std::size_t coherence_words = 10;  // 0: no coherence
+  std::string summary_json;          // file; empty: none
 };
 
 // Adds all options to the parser, which fills in `options` when it parses.

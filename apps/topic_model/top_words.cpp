@@ -49,7 +49,8 @@ std::string to_text(const std::vector<TopicWords>& topics, const io::Vocabulary&
   for (const std::size_t number : order) {
     const TopicWords& topic = topics[number];
     const double share = all == 0 ? 0 : static_cast<double>(topic.tokens) / static_cast<double>(all);
-    fmt::format_to(std::back_inserter(text), "{}\t{:.5f}\t", number + 1, share);
+    fmt::format_to(std::back_inserter(text), "{}\t{:.5f}\t{}\t", number + 1, share,
+                   topic.coherence ? fmt::format("{:.4f}", *topic.coherence) : "-");
     for (std::size_t i = 0; i < topic.words.size(); ++i) {
       const io::Vocabulary::Id word = topic.words[i].word;
       if (i != 0) text += ' ';

@@ -13,13 +13,19 @@ constexpr std::size_t kManyTopics = 300;
 }  // namespace
 
 TopicSampler::TopicSampler(const TopicPriors& priors)
-    : priors_(priors),
-      beta_(static_cast<float>(priors.beta)),
-      all_beta_(static_cast<double>(priors.words) * priors.beta),
-      totals_(priors.topics),
-      changes_(priors.topics),
-      inverse_(priors.topics),
-      factors_(priors.topics) {}
+    : totals_(priors.topics()),
+      changes_(priors.topics()),
+      inverse_(priors.topics()),
+      factors_(priors.topics()) {
+  set_priors(priors);
+}
+
+void TopicSampler::set_priors(const TopicPriors& priors) {
+  priors_ = priors;
+  alpha_.assign(priors.alpha.begin(), priors.alpha.end());
+  beta_ = static_cast<float>(priors.beta);
+  all_beta_ = static_cast<double>(priors.words) * priors.beta;
+}
 
 void TopicSampler::set_totals(std::span<const std::int64_t> totals) {
   std::ranges::copy(totals, totals_.begin());
@@ -51,12 +57,12 @@ void TopicSampler::change(std::size_t topic, std::int32_t by) {
 }
 
 std::unique_ptr<TopicSampler> make_topic_sampler(const TopicPriors& priors) {
-  if (priors.topics < kManyTopics) return std::make_unique<DenseSampler>(priors);
+  if (priors.topics() < kManyTopics) return std::make_unique<DenseSampler>(priors);
   return std::make_unique<TreeSampler>(priors);
 }
 
 std::size_t topic_sampler_bytes(const io::BagOfWords& bag, const TopicPriors& priors) {
-  if (priors.topics < kManyTopics) return bag.documents() * DenseSampler::document_bytes(priors);
+  if (priors.topics() < kManyTopics) return bag.documents() * DenseSampler::document_bytes(priors);
   std::size_t bytes = 0;
   for (std::size_t document = 0; document < bag.documents(); ++document)
     bytes += TreeSampler::document_bytes(priors, bag.lengths()[bag.number(document)]);

@@ -14,8 +14,8 @@
 namespace lapse::apps {
 
 // The sampler of Griffiths and Steyvers (2004), word by word: topic k of a token has the weight
-// (n_wk + beta) / (n_k + W beta) * (n_dk + alpha), where the counts are those of all other tokens. The first
-// factor is kept for the current word; it changes for two topics a token. The counts n_dk of a worker's
+// (n_wk + beta) / (n_k + W beta) * (n_dk + alpha_k), where the counts are those of all other tokens. The
+// first factor is kept for the current word; it changes for two topics a token. The counts n_dk of a worker's
 // documents are the sampler's.
 //
 // Thread safety: none.
@@ -25,6 +25,10 @@ class TopicSampler {
   virtual ~TopicSampler() = default;
   TopicSampler(const TopicSampler&) = delete;
   TopicSampler& operator=(const TopicSampler&) = delete;
+
+  // Replaces the priors, which must have the same numbers of topics and words. Call set_totals before the
+  // next draws.
+  void set_priors(const TopicPriors& priors);
 
   // Takes the counts of documents from the topics of their tokens.
   virtual void count_documents(const WordTokens& tokens) = 0;
@@ -45,6 +49,8 @@ class TopicSampler {
   const TopicPriors& priors() const { return priors_; }
   // (n_wk + beta) / (n_k + W beta) of the current word, by topic.
   const std::vector<float>& factors() const { return factors_; }
+  // By topic.
+  const std::vector<float>& alpha() const { return alpha_; }
   void begin_word(std::span<std::int32_t> counts);
   // A token of the word has the topic no longer, or has it now.
   void remove(std::size_t topic) { change(topic, -1); }
@@ -55,9 +61,10 @@ class TopicSampler {
   void set_inverse(std::size_t topic);
   void set_factor(std::size_t topic);
 
-  const TopicPriors priors_;
-  const float beta_;
-  const double all_beta_;              // W beta
+  TopicPriors priors_;
+  std::vector<float> alpha_;
+  float beta_ = 0;
+  double all_beta_ = 0;                // W beta
   std::vector<std::int64_t> totals_;   // n_k
   std::vector<std::int64_t> changes_;  // since set_totals
   std::vector<float> inverse_;         // 1 / (n_k + W beta)

@@ -6,10 +6,16 @@ TopicTables create_topic_tables(adapm::ParameterManager& manager, const std::str
                                 const TopicPriors& priors, std::optional<Consistency> consistency) {
   return {manager.create_table<std::int32_t>({.name = name + "-words",
                                               .keys = priors.words,
-                                              .length = priors.topics,
+                                              .length = priors.topics(),
                                               .consistency = consistency}),
           manager.create_table<std::int64_t>(
-              {.name = name + "-totals", .keys = 1, .length = priors.topics, .consistency = consistency})};
+              {.name = name + "-totals", .keys = 1, .length = priors.topics(), .consistency = consistency})};
+}
+
+std::vector<std::int64_t> read_totals(Worker& worker, const TopicTables& tables) {
+  std::vector<std::int64_t> totals(tables.totals.length());
+  worker.pull(tables.totals, TopicTables::kTotals, totals).wait();
+  return totals;
 }
 
 }  // namespace lapse::apps

@@ -7,10 +7,6 @@
 
 namespace lapse::apps {
 
-namespace {
-constexpr Key kTotals{0};
-}  // namespace
-
 TopicWorker::TopicWorker(const io::BagOfWords& bag, std::span<const std::size_t> documents,
                          const TopicPriors& priors, const TopicWorkerOptions& options)
     : priors_(priors), options_(options), tokens_(bag, documents), sampler_(make_topic_sampler(priors)) {
@@ -36,7 +32,7 @@ void TopicWorker::draw_first_topics() {
   for (std::size_t document = 0; document < tokens_.documents(); ++document)
     engines.emplace_back(options_.seed, tokens_.number(document));
   for (WordTokens::Token& token : tokens_.all())
-    token.topic = static_cast<TopicId>(engines[token.document].below(priors_.topics));
+    token.topic = static_cast<TopicId>(engines[token.document].below(priors_.topics()));
   sampler_->count_documents(tokens_);
 }
 
@@ -60,20 +56,20 @@ void TopicWorker::set_topics(const std::function<void(std::uint64_t number, std:
 }
 
 void TopicWorker::push_counts(Worker& worker, const TopicTables& tables) {
-  std::vector<std::int64_t> totals(priors_.topics);
+  std::vector<std::int64_t> totals(priors_.topics());
   std::vector<std::int32_t> counts;
   for (std::size_t number = 0; number < batches(); ++number) {
     const auto [begin, end] = batch(number);
-    counts.assign((end - begin) * priors_.topics, 0);
+    counts.assign((end - begin) * priors_.topics(), 0);
     for (std::size_t word = begin; word < end; ++word) {
       for (const WordTokens::Token& token : tokens_.tokens(word)) {
-        ++counts[(word - begin) * priors_.topics + token.topic];
+        ++counts[(word - begin) * priors_.topics() + token.topic];
         ++totals[token.topic];
       }
     }
     worker.push(tables.words, keys_of(number), counts);
   }
-  worker.push(tables.totals, kTotals, totals);
+  worker.push(tables.totals, TopicTables::kTotals, totals);
 }
 
 void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, std::uint64_t epoch) {
@@ -101,11 +97,11 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
       }
     }
   };
-  if (announces) worker.intent(tables.totals, std::span(&kTotals, 1), first, clock_of(all));
+  if (announces) worker.intent(tables.totals, std::span(&TopicTables::kTotals, 1), first, clock_of(all));
   announce(options_.lookahead);
 
   // The counts of a batch are pulled while the batch before is sampled: no word is in both.
-  const std::size_t topics = priors_.topics;
+  const std::size_t topics = priors_.topics();
   std::vector<std::int32_t> pulled[2];
   Operation pulls[2];
   const auto pull = [&](std::size_t number) {
@@ -122,7 +118,7 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
     announce(number + 1 + options_.lookahead);
     pull(number + 1);
     pulls[number % 2].wait();
-    worker.pull(tables.totals, kTotals, totals).wait();
+    worker.pull(tables.totals, TopicTables::kTotals, totals).wait();
     sampler_->set_totals(totals);
     std::vector<std::int32_t>& counts = pulled[number % 2];
     before = counts;
@@ -133,28 +129,31 @@ void TopicWorker::run(adapm::IntentWorker& worker, const TopicTables& tables, st
     }
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] -= before[i];
     worker.push(tables.words, keys_of(batch_of(number)), counts);
-    worker.push(tables.totals, kTotals, sampler_->total_changes());
+    worker.push(tables.totals, TopicTables::kTotals, sampler_->total_changes());
     worker.advance_clock();
   }
   worker.wait_all();
 }
 
-double TopicWorker::likelihood(Worker& worker, const TopicTables& tables) const {
-  const TopicLikelihood likelihood(priors_);
-  double sum = 0;
-  std::vector<std::int32_t> of_document(priors_.topics);
+void TopicWorker::counts_of_documents(const std::function<void(std::span<const std::int32_t>)>& f) const {
+  std::vector<std::int32_t> counts(priors_.topics());
   topics_of_documents([&](std::uint64_t, std::span<const TopicId> topics) {
-    std::ranges::fill(of_document, 0);
-    for (const TopicId topic : topics) ++of_document[topic];
-    sum += likelihood.document(of_document);
+    std::ranges::fill(counts, 0);
+    for (const TopicId topic : topics) ++counts[topic];
+    f(counts);
   });
+}
+
+void TopicWorker::counts_of_words(Worker& worker, const TopicTables& tables,
+                                  const std::function<void(std::span<const std::int32_t>)>& f) const {
   std::vector<Key> keys;
   std::vector<std::int32_t> counts;
   constexpr std::size_t kWordsPerPull = 256;
   const auto read = [&] {
-    counts.resize(keys.size() * priors_.topics);
+    if (keys.empty()) return;
+    counts.resize(keys.size() * priors_.topics());
     worker.pull(tables.words, keys, counts).wait();
-    sum += likelihood.word(counts);
+    f(counts);
     keys.clear();
   };
   for (std::uint64_t word = worker.index(); word < priors_.words; word += worker.count()) {
@@ -162,11 +161,28 @@ double TopicWorker::likelihood(Worker& worker, const TopicTables& tables) const 
     if (keys.size() == kWordsPerPull) read();
   }
   read();
-  if (worker.index() == 0) {
-    std::vector<std::int64_t> totals(priors_.topics);
-    worker.pull(tables.totals, kTotals, totals).wait();
-    sum += likelihood.totals(totals);
-  }
+}
+
+void TopicWorker::set_priors(const TopicPriors& priors) {
+  priors_ = priors;
+  sampler_->set_priors(priors);
+}
+
+PriorCounts TopicWorker::prior_counts(Worker& worker, const TopicTables& tables) const {
+  PriorCounts counts(priors_.topics());
+  counts_of_documents([&](std::span<const std::int32_t> topics) { counts.add_document(topics); });
+  counts_of_words(worker, tables, [&](std::span<const std::int32_t> topics) { counts.add_words(topics); });
+  if (worker.index() == 0) counts.add_totals(read_totals(worker, tables));
+  return counts;
+}
+
+double TopicWorker::likelihood(Worker& worker, const TopicTables& tables) const {
+  const TopicLikelihood likelihood(priors_);
+  double sum = 0;
+  counts_of_documents([&](std::span<const std::int32_t> topics) { sum += likelihood.document(topics); });
+  counts_of_words(worker, tables,
+                  [&](std::span<const std::int32_t> topics) { sum += likelihood.word(topics); });
+  if (worker.index() == 0) sum += likelihood.totals(read_totals(worker, tables));
   return sum;
 }
 

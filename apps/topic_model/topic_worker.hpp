@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "adapm/intent_worker.hpp"
+#include "apps/topic_model/prior_counts.hpp"
 #include "apps/topic_model/topic_sampler.hpp"
 #include "apps/topic_model/topic_tables.hpp"
 #include "apps/topic_model/word_tokens.hpp"
@@ -45,11 +46,16 @@ class TopicWorker {
   // Counts all tokens in the tables, which must not have them yet.
   void push_counts(Worker& worker, const TopicTables& tables);
 
+  // Replaces the priors, between epochs.
+  void set_priors(const TopicPriors& priors);
+  // What the priors are estimated from: counts of this worker's documents, and of every `count`-th word from
+  // `index` on. Worker 0 adds the totals.
+  PriorCounts prior_counts(Worker& worker, const TopicTables& tables) const;
+
   // Draws a new topic for every token. `epoch`: from 0.
   void run(adapm::IntentWorker& worker, const TopicTables& tables, std::uint64_t epoch);
 
-  // Part of the joint likelihood of words and topics: this worker's documents, and every `count`-th word from
-  // `index` on. Worker 0 adds the totals.
+  // Part of the joint likelihood of words and topics, of what prior_counts counts.
   double likelihood(Worker& worker, const TopicTables& tables) const;
 
  private:
@@ -57,6 +63,12 @@ class TopicWorker {
   // The words of a batch, as indices in tokens_.words().
   std::pair<std::size_t, std::size_t> batch(std::size_t number) const;
   std::span<const Key> keys_of(std::size_t batch_number) const;
+  // Calls f with the counts of topics of each document.
+  void counts_of_documents(const std::function<void(std::span<const std::int32_t>)>& f) const;
+  // Calls f with the counts of topics of every `count`-th word from `index` on, of one or more words at a
+  // time.
+  void counts_of_words(Worker& worker, const TopicTables& tables,
+                       const std::function<void(std::span<const std::int32_t>)>& f) const;
 
   TopicPriors priors_;
   TopicWorkerOptions options_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -11,9 +13,9 @@
 
 #include "apps/common/required_memory.hpp"
 #include "apps/common/worker_counts.hpp"
-#include "apps/common/worker_readers.hpp"
+#include "apps/topic_model/prior_optimization.hpp"
+#include "apps/topic_model/worker_documents.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/io/loading/shared_inputs.hpp"
 
 namespace lapse::apps {
 
@@ -27,10 +29,7 @@ const TopicTrainingOptions& checked(const TopicTrainingOptions& options, std::in
 }  // namespace
 
 TopicPriors TopicTrainingOptions::priors(std::uint64_t words) const {
-  return {.topics = topics,
-          .alpha = alpha.value_or(50 / static_cast<double>(topics)),
-          .beta = beta,
-          .words = words};
+  return symmetric_priors(topics, alpha.value_or(50 / static_cast<double>(topics)), beta, words);
 }
 
 void TopicTrainingOptions::check(std::int32_t ranks) const {
@@ -40,25 +39,18 @@ void TopicTrainingOptions::check(std::int32_t ranks) const {
   check_worker_counts(workers, ranks);
   require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
   require(topics >= 1, "0 topics, expected at least 1");
-  // The sampler computes with floats.
-  const auto is_prior = [](double prior) { return prior >= 1e-12 && prior <= 1e12; };
-  require(!alpha || is_prior(*alpha), fmt::format("alpha is {}, expected 1e-12 to 1e12", alpha.value_or(0)));
-  require(is_prior(beta), fmt::format("beta is {}, expected 1e-12 to 1e12", beta));
+  check_priors({.alpha = {alpha.value_or(1)}, .beta = beta});
   require(worker.batch >= 1, "batch 0, expected at least 1 word");
   require(worker.lookahead >= 1, "lookahead 0, expected at least 1 batch");
 }
 
-io::BagOfWords load_documents(ParameterServer& server, const std::string& file,
-                              const std::vector<std::int32_t>& workers) {
-  check_worker_counts(workers, server.ranks());
-  const io::DocumentPart part{.index = workers_before(workers, server.rank()),
-                              .count = std::max<std::size_t>(1, total_workers(workers, server.ranks())),
-                              .width = static_cast<std::uint64_t>(workers_of(workers, server.rank()))};
-  std::optional<io::BagOfWords> bag;
-  server.run_workers(1, [&](Worker& worker) {
-    bag = io::read_bag_of_words(io::shared_inputs({file}, worker_readers(server, worker)).front(), part);
-  });
-  return std::move(*bag);
+void check_priors(const TopicPriors& priors) {
+  const auto check = [](std::string_view name, double prior) {
+    if (!(prior >= 1e-12 && prior <= 1e12))
+      throw ConfigurationError(fmt::format("{} is {}, expected 1e-12 to 1e12", name, prior));
+  };
+  for (const double alpha : priors.alpha) check("alpha", alpha);
+  check("beta", priors.beta);
 }
 
 TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
@@ -78,18 +70,15 @@ TopicTrainer::TopicTrainer(adapm::ParameterManager& manager, io::BagOfWords bag,
                                          longest - lengths_.begin() + 1, *longest));
   }
   options_.worker.localizes = manager.options().technique == adapm::Technique::localize;
-  const std::uint64_t first = workers_before(options_.workers, manager.rank());
   const auto counts = static_cast<double>(topic_sampler_bytes(bag, priors_));
   const double bytes = counts + static_cast<double>(bag.tokens() * sizeof(WordTokens::Token));
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
     if (worker.local_index() == 0) {
       require_memory(fmt::format("{} documents with {} tokens and {} topics", bag.documents(), bag.tokens(),
-                                 priors_.topics),
+                                 priors_.topics()),
                      bytes, options_.host_ranks);
     }
-    std::vector<std::size_t> documents;
-    for (std::size_t i = 0; i < bag.documents(); ++i)
-      if (bag.number(i) % workers() == first + worker.local_index()) documents.push_back(i);
+    const auto documents = documents_of_worker(bag, options_.workers, manager_, worker.local_index());
     workers_[worker.local_index()] = std::make_unique<TopicWorker>(bag, documents, priors_, options_.worker);
   });
 }
@@ -120,7 +109,7 @@ void TopicTrainer::run(const std::function<void(const TopicEpoch&)>& on_epoch, T
     if (has_stopped_) return;
   }
   // A resumed training may have nothing left to do.
-  if (!epochs_.empty() && !epochs_.back().likelihood) epochs_.back().likelihood = likelihood();
+  if (!epochs_.empty()) evaluate(epochs_.back());
   if (job != nullptr) job->finish(progress(), state);
 }
 
@@ -132,8 +121,40 @@ void TopicTrainer::run_epoch() {
   record.cost = run_measured(manager_, local_workers_, ids, [&](adapm::IntentWorker& worker) {
     workers_[worker.local_index()]->run(worker, tables_, epoch);
   });
-  if (evaluates(record.epoch)) record.likelihood = likelihood();
+  if (options_.optimizes(record.epoch)) {
+    const auto begin = std::chrono::steady_clock::now();
+    optimize_priors();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    record.priors = {priors_.all_alpha(), priors_.beta, taken.count()};
+  }
+  if (evaluates(record.epoch)) evaluate(record);
   epochs_.push_back(record);
+}
+
+void TopicTrainer::evaluate(TopicEpoch& record) {
+  if (!record.likelihood) record.likelihood = likelihood();
+  if (held_out_ && !record.held_out) record.held_out = held_out_->likelihood(manager_, tables_, priors_);
+}
+
+void TopicTrainer::optimize_priors() {
+  std::vector<PriorCounts> own(workers_.size(), PriorCounts(priors_.topics()));
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    own[worker.local_index()] = workers_[worker.local_index()]->prior_counts(worker, tables_);
+  });
+  PriorCounts all(priors_.topics());
+  const auto own_bytes = [&] {
+    PriorCounts of_rank(priors_.topics());
+    for (const PriorCounts& counts : own) of_rank.add_bytes(counts.to_bytes());
+    return of_rank.to_bytes();
+  };
+  for (const std::string& bytes : manager_.server().exchange("optimize_priors", own_bytes))
+    all.add_bytes(bytes);
+  set_priors(optimized_priors(priors_, all));
+}
+
+void TopicTrainer::set_priors(const TopicPriors& priors) {
+  priors_ = priors;
+  for (const auto& worker : workers_) worker->set_priors(priors_);
 }
 
 double TopicTrainer::likelihood() {
@@ -149,6 +170,21 @@ double TopicTrainer::likelihood() {
     sum = all[0];
   });
   return sum / static_cast<double>(tokens_);
+}
+
+std::vector<std::optional<double>> TopicTrainer::coherences(const TopicWordLists& topics) {
+  std::vector<Cooccurrences> own(workers_.size(), Cooccurrences(topics));
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    own[worker.local_index()].add(workers_[worker.local_index()]->tokens());
+  });
+  Cooccurrences all(topics);
+  for (Cooccurrences& counts : own)
+    std::ranges::transform(all.counts(), counts.counts(), all.counts().begin(), std::plus());
+  manager_.server().run_workers(1, [&](Worker& worker) { worker.all_reduce(all.counts()); });
+  std::vector<std::optional<double>> coherences;
+  for (std::size_t topic = 0; topic < topics.size(); ++topic)
+    coherences.push_back(all.coherence(topic, static_cast<std::int64_t>(documents())));
+  return coherences;
 }
 
 void TopicTrainer::for_each_document(

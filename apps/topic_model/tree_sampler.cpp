@@ -6,14 +6,17 @@
 namespace lapse::apps {
 
 TreeSampler::TreeSampler(const TopicPriors& priors)
-    : TopicSampler(priors), leaves_(std::bit_ceil(priors.topics)), tree_(2 * leaves_), sums_(priors.topics) {}
+    : TopicSampler(priors),
+      leaves_(std::bit_ceil(priors.topics())),
+      tree_(2 * leaves_),
+      sums_(priors.topics()) {}
 
 void TreeSampler::count_documents(const WordTokens& tokens) {
   documents_.clear();
   std::size_t entries = 0;
   for (std::size_t document = 0; document < tokens.documents(); ++document) {
     documents_.push_back({entries, 0});
-    entries += std::min<std::size_t>(tokens.length(document), priors().topics);
+    entries += std::min<std::size_t>(tokens.length(document), priors().topics());
   }
   entries_.assign(entries, {});
   for (const WordTokens::Token& token : tokens.all()) add_to(documents_[token.document], token.topic);
@@ -35,13 +38,14 @@ void TreeSampler::remove_from(Document& document, TopicId topic) {
 }
 
 void TreeSampler::build() {
-  std::copy(factors().begin(), factors().end(), tree_.begin() + static_cast<std::ptrdiff_t>(leaves_));
+  for (std::size_t topic = 0; topic < factors().size(); ++topic)
+    tree_[leaves_ + topic] = alpha()[topic] * factors()[topic];
   for (std::size_t node = leaves_ - 1; node > 0; --node) tree_[node] = tree_[2 * node] + tree_[2 * node + 1];
 }
 
 void TreeSampler::update(std::size_t topic) {
   std::size_t node = leaves_ + topic;
-  tree_[node] = factors()[topic];
+  tree_[node] = alpha()[topic] * factors()[topic];
   // Sums are computed anew, not changed: they do not drift.
   for (node /= 2; node > 0; node /= 2) tree_[node] = tree_[2 * node] + tree_[2 * node + 1];
 }
@@ -91,13 +95,12 @@ TopicId TreeSampler::draw(const Document& document, RandomEngine& random) {
     of_document += static_cast<float>(entries[i].count) * factors[entries[i].topic];
     sums_[i] = of_document;
   }
-  const auto alpha = static_cast<float>(priors().alpha);
-  const float weight = static_cast<float>(random.uniform()) * (of_document + alpha * tree_[1]);
+  const float weight = static_cast<float>(random.uniform()) * (of_document + tree_[1]);
   if (weight < of_document) {
     const auto end = sums_.begin() + document.topics;
     return entries[std::upper_bound(sums_.begin(), end, weight) - sums_.begin()].topic;
   }
-  return static_cast<TopicId>(find((weight - of_document) / alpha));
+  return static_cast<TopicId>(find(weight - of_document));
 }
 
 }  // namespace lapse::apps

@@ -10,17 +10,17 @@
 
 namespace lapse::apps {
 
-// F+LDA, word by word (Yu, Hsieh, Yun, Vishwanathan and Dhillon, WWW 2015): the weights are alpha times the
-// factors of all topics, whose sums are in a tree, plus n_dk times the factors of the document's topics. A
-// token takes time in proportion to the topics of its document and to the logarithm of the number of topics.
-// Thread safety: none.
+// F+LDA, word by word (Yu, Hsieh, Yun, Vishwanathan and Dhillon, WWW 2015): the weights are alpha_k times
+// the factors of all topics, whose sums are in a tree, plus n_dk times the factors of the document's topics.
+// A token takes time in proportion to the topics of its document and to the logarithm of the number of
+// topics. Thread safety: none.
 class TreeSampler final : public TopicSampler {
  public:
   explicit TreeSampler(const TopicPriors& priors);
 
   // Of a document with this many tokens.
   static std::size_t document_bytes(const TopicPriors& priors, std::uint64_t tokens) {
-    return sizeof(Document) + std::min<std::size_t>(tokens, priors.topics) * sizeof(Entry);
+    return sizeof(Document) + std::min<std::size_t>(tokens, priors.topics()) * sizeof(Entry);
   }
 
   void count_documents(const WordTokens& tokens) override;
@@ -42,10 +42,10 @@ class TreeSampler final : public TopicSampler {
   void add_to(Document& document, TopicId topic);
   void remove_from(Document& document, TopicId topic);
   // A topic of the document with probability in proportion to n_dk times its factor, or any topic in
-  // proportion to alpha times its factor.
+  // proportion to alpha_k times its factor.
   TopicId draw(const Document& document, RandomEngine& random);
 
-  // Sums the factors of all topics.
+  // Sums the weights alpha_k times factor of all topics.
   void build();
   // The factor of the topic has changed.
   void update(std::size_t topic);

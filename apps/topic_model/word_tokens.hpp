@@ -29,6 +29,10 @@ class WordTokens {
     const std::size_t begin = word == 0 ? 0 : ends_[word - 1];
     return std::span(tokens_).subspan(begin, ends_[word] - begin);
   }
+  std::span<const Token> tokens(std::size_t word) const {
+    const std::size_t begin = word == 0 ? 0 : ends_[word - 1];
+    return std::span(tokens_).subspan(begin, ends_[word] - begin);
+  }
   std::span<Token> all() { return tokens_; }
   std::span<const Token> all() const { return tokens_; }
   std::size_t size() const { return tokens_.size(); }

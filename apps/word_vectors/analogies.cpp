@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "apps/common/word_splitter.hpp"
 #include "apps/word_vectors/lower_case.hpp"
-#include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/files/file_descriptor.hpp"
 #include "lapse/io/files/utf8.hpp"

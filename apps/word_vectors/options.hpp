@@ -7,8 +7,8 @@
 
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
+#include "apps/common/corpus.hpp"
 #include "apps/common/manager_settings.hpp"
-#include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/evaluation.hpp"
 #include "apps/word_vectors/trainer.hpp"
 #include "apps/word_vectors/vector_file.hpp"

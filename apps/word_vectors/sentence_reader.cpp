@@ -1,6 +1,6 @@
 #include "apps/word_vectors/sentence_reader.hpp"
 
-#include "apps/word_vectors/word_splitter.hpp"
+#include "apps/common/word_splitter.hpp"
 
 namespace lapse::apps {
 

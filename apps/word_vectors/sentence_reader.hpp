@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 #include "lapse/io/text/line_reader.hpp"
 
 namespace lapse::apps {

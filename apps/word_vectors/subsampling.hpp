@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse::apps {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/word_vectors/corpus.hpp"
-#include "apps/word_vectors/word_splitter.hpp"
+#include "apps/common/corpus.hpp"
+#include "apps/common/word_splitter.hpp"
 #include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/files/file_descriptor.hpp"

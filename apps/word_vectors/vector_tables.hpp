@@ -7,7 +7,7 @@
 
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 #include "apps/word_vectors/subsampling.hpp"
 
 namespace lapse::apps {

@@ -1,6 +1,6 @@
 lapse_test(topic_model_mpi
-  SOURCES topic_model.cpp
-  DEPENDS lapse::app_topic_model lapse::io fmt::fmt
+  SOURCES topic_model.cpp topic_model_use.cpp
+  DEPENDS lapse::app_topic_model lapse::jobs lapse::io fmt::fmt
   RANKS 1 2 4
   DOMAINS rank)
 

@@ -10,61 +10,26 @@
 #include <vector>
 
 #include "apps/common/table_reader.hpp"
-#include "apps/common/worker_counts.hpp"
+#include "apps/topic_model/prior_optimization.hpp"
 #include "apps/topic_model/top_words.hpp"
 #include "apps/topic_model/trainer.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/statistics.hpp"
 #include "test/mpi/application_techniques.hpp"
+#include "test/mpi/topic_model_collection.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
 using namespace lapse::apps;
 using Catch::Matchers::Contains;
-using lapse::test::options_with;
+using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kDocuments = 90;
-constexpr std::uint64_t kTokens = 40;     // of a document
-constexpr std::size_t kTopics = 3;        // each document is about one of them
-constexpr std::uint64_t kTopicWords = 8;  // words of a topic; no two topics share one
-
-TopicTrainingOptions small_training(std::vector<std::int32_t> workers = {1}) {
-  TopicTrainingOptions options;
-  options.workers = std::move(workers);
-  options.topics = 4 * kTopics;  // with as many as there are, two of them may stay together
-  options.alpha = 0.1;
-  options.beta = 0.1;
-  options.epochs = 30;
-  options.evaluate_every = 10;
-  options.worker.batch = 4;
-  options.worker.lookahead = 3;
-  return options;
-}
-
-// This rank's part of the collection.
-io::BagOfWords documents_of(const adapm::ParameterManager& manager, const TopicTrainingOptions& options) {
-  const io::DocumentPart part{
-      .index = workers_before(options.workers, manager.rank()),
-      .count = total_workers(options.workers, manager.ranks()),
-      .width = static_cast<std::uint64_t>(workers_of(options.workers, manager.rank()))};
-  io::BagOfWords bag(kTopics * kTopicWords);
-  for (std::uint64_t document = 0; document < kDocuments; ++document) {
-    RandomEngine random(5, document);
-    std::vector<io::WordCount> words;
-    for (std::uint64_t i = 0; i < kTokens; ++i)
-      words.push_back(
-          {static_cast<io::Vocabulary::Id>(document % kTopics * kTopicWords + random.below(kTopicWords)), 1});
-    bag.add(words, part.has(document));
-  }
-  return bag;
-}
-
 // The tables count the tokens, each once.
 void check_counts(adapm::ParameterManager& manager, const TopicTrainer& trainer) {
-  const std::size_t topics_of_model = trainer.priors().topics;
+  const std::size_t topics_of_model = trainer.priors().topics();
   std::vector<std::int64_t> own(topics_of_model);
   std::size_t documents = 0;
   trainer.for_each_document([&](std::uint64_t, std::span<const TopicId> topics) {
@@ -111,7 +76,7 @@ TEST_CASE("the topics that made the documents are found, under every technique")
         adapm::Technique::localize, adapm::Technique::nups}) {
     adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
     const auto options = small_training({2});
-    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    TopicTrainer trainer(manager, part_of_documents(manager, options), options);
     std::vector<double> likelihoods;
     trainer.run([&](const TopicEpoch& record) {
       if (record.likelihood) likelihoods.push_back(*record.likelihood);
@@ -133,7 +98,7 @@ TEST_CASE("the topics are found under every consistency policy") {
     adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
     auto options = small_training({2});
     options.consistency = consistency;
-    TopicTrainer trainer(manager, documents_of(manager, options), options);
+    TopicTrainer trainer(manager, part_of_documents(manager, options), options);
     trainer.run();
     CHECK(trainer.likelihood() > -3.5);
     check_counts(manager, trainer);
@@ -149,7 +114,7 @@ TEST_CASE("workers may be on some ranks only") {
   std::vector<std::int32_t> workers(static_cast<std::size_t>(manager.ranks()), 0);
   workers.back() = 3;
   const auto options = small_training(workers);
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
   check_topics(manager, trainer);
@@ -163,7 +128,7 @@ TEST_CASE("there may be more workers than documents") {
   // Workers advance their clocks differently often, some never.
   if (clocked) options.consistency = Consistency::bsp;
   options.epochs = 2;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
   manager.close();
@@ -173,16 +138,80 @@ TEST_CASE("there may be many topics") {
   adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
   auto options = small_training({2});
   options.topics = 400;
-  TopicTrainer trainer(manager, documents_of(manager, options), options);
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
   trainer.run();
   check_counts(manager, trainer);
+  manager.close();
+}
+
+TEST_CASE("priors are optimized alike on every rank") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  auto options = small_training({2});
+  options.optimize_every = 5;
+  options.optimize_after = 10;
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
+  std::vector<std::uint64_t> optimized;
+  trainer.run([&](const TopicEpoch& record) {
+    if (record.priors) optimized.push_back(record.epoch);
+  });
+  CHECK(optimized == std::vector<std::uint64_t>{15, 20, 25, 30});
+  check_counts(manager, trainer);
+  check_topics(manager, trainer);
+  const double before = trainer.likelihood();
+  trainer.optimize_priors();
+  CHECK(trainer.likelihood() >= before - 1e-6);
+  // Every document has one topic.
+  CHECK(trainer.priors().all_alpha() < 1);
+  CHECK(trainer.priors().beta != options.beta);
+  const auto texts = manager.server().exchange("compare", [&] {
+    std::string text = std::to_string(trainer.priors().beta);
+    for (const double alpha : trainer.priors().alpha) text += ' ' + std::to_string(alpha);
+    return text;
+  });
+  for (const std::string& text : texts) CHECK(text == texts.front());
+  manager.close();
+}
+
+TEST_CASE("estimates of priors depend on the topics of all documents alone") {
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  // First topics depend neither on ranks nor on workers.
+  auto options = small_training({2});
+  options.epochs = 0;
+  TopicTrainer trainer(manager, part_of_documents(manager, options), options);
+  trainer.run();
+  trainer.optimize_priors();
+  PriorCounts counts(options.topics);
+  std::vector<std::vector<std::int32_t>> words(kTopics * kTopicWords,
+                                               std::vector<std::int32_t>(options.topics));
+  std::vector<std::int64_t> totals(options.topics);
+  const io::BagOfWords all = all_documents();
+  for (std::size_t document = 0; document < all.documents(); ++document) {
+    RandomEngine random(options.worker.seed, document);
+    // In the order of words, as workers draw them.
+    std::vector<io::Vocabulary::Id> tokens;
+    for (const io::WordCount& word : all.document(document)) tokens.push_back(word.word);
+    std::ranges::sort(tokens);
+    std::vector<std::int32_t> topics(options.topics);
+    for (const io::Vocabulary::Id word : tokens) {
+      const std::size_t topic = random.below(options.topics);
+      ++topics[topic];
+      ++words[word][topic];
+      ++totals[topic];
+    }
+    counts.add_document(topics);
+  }
+  for (const auto& topics : words) counts.add_words(topics);
+  counts.add_totals(totals);
+  const TopicPriors expected = optimized_priors(options.priors(all.words()), counts);
+  CHECK(trainer.priors().alpha == expected.alpha);
+  CHECK(trainer.priors().beta == expected.beta);
   manager.close();
 }
 
 TEST_CASE("invalid options are refused on every rank") {
   adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
   auto options = small_training();
-  io::BagOfWords bag = documents_of(manager, options);
+  io::BagOfWords bag = part_of_documents(manager, options);
   options.beta = 1e30;
   REQUIRE_THROWS_WITH(TopicTrainer(manager, std::move(bag), options), Contains("beta is 1e+30"));
   manager.close();

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/load_corpus.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/word_vectors/evaluation.hpp"
-#include "apps/word_vectors/load_corpus.hpp"
 #include "apps/word_vectors/trainer.hpp"
 #include "lapse/core/error.hpp"
 #include "test/mpi/application_techniques.hpp"

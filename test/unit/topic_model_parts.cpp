@@ -46,7 +46,7 @@ TEST_CASE("the likelihood is the product of what each token adds") {
   };
   const std::vector<Token> tokens = {{0, 0, 0}, {0, 0, 0}, {0, 2, 1}, {0, 0, 2}, {1, 2, 1},
                                      {1, 1, 1}, {1, 2, 1}, {1, 0, 0}, {1, 2, 1}};
-  const TopicPriors priors{.topics = 3, .alpha = 0.7, .beta = 0.2, .words = 4};
+  const TopicPriors priors{.alpha = {0.7, 0.1, 2.5}, .beta = 0.2, .words = 4};
   std::vector<std::vector<std::int32_t>> documents(2, std::vector<std::int32_t>(3));
   std::vector<std::vector<std::int32_t>> words(4, std::vector<std::int32_t>(3));
   std::vector<std::int64_t> totals(3);
@@ -54,8 +54,8 @@ TEST_CASE("the likelihood is the product of what each token adds") {
   for (const Token& token : tokens) {
     std::int64_t length = 0;
     for (const std::int32_t count : documents[token.document]) length += count;
-    expected +=
-        std::log((documents[token.document][token.topic] + 0.7) / (static_cast<double>(length) + 2.1));
+    expected += std::log((documents[token.document][token.topic] + priors.alpha[token.topic]) /
+                         (static_cast<double>(length) + 3.3));
     expected +=
         std::log((words[token.word][token.topic] + 0.2) / (static_cast<double>(totals[token.topic]) + 0.8));
     ++documents[token.document][token.topic];
@@ -78,10 +78,11 @@ TEST_CASE("large counts, which no table has, continue small ones") {
 }
 
 TEST_CASE("topics are listed by size, with their words") {
-  const std::vector<TopicWords> topics = {{10, {{2, 6}, {0, 4}}}, {0, {}}, {30, {{1, 30}}}};
+  const std::vector<TopicWords> topics = {{10, {{2, 6}, {0, 4}}, -0.25}, {0, {}, {}}, {30, {{1, 30}}, {}}};
   io::Vocabulary vocabulary;
   for (const char* const word : {"sea", "ship", "war"}) vocabulary.add(word);
-  CHECK(to_text(topics, vocabulary) == "3\t0.75000\tship\n1\t0.25000\twar sea\n2\t0.00000\t\n");
-  CHECK(to_text(topics, {}) == "3\t0.75000\t2\n1\t0.25000\t3 1\n2\t0.00000\t\n");
-  CHECK(to_text({{0, {}}}, {}) == "1\t0.00000\t\n");
+  CHECK(to_text(topics, vocabulary) ==
+        "3\t0.75000\t-\tship\n1\t0.25000\t-0.2500\twar sea\n2\t0.00000\t-\t\n");
+  CHECK(to_text(topics, {}) == "3\t0.75000\t-\t2\n1\t0.25000\t-0.2500\t3 1\n2\t0.00000\t-\t\n");
+  CHECK(to_text({{0, {}, {}}}, {}) == "1\t0.00000\t-\t\n");
 }

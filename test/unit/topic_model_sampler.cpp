@@ -85,7 +85,9 @@ TEST_CASE("the topics of all tokens together have their posterior probabilities"
   WordTokens tokens(bag, std::vector<std::size_t>{0, 1});
   const Kind kind = GENERATE(Kind::dense, Kind::tree);
   const std::size_t topics = GENERATE(2U, 3U);
-  const TopicPriors priors{.topics = topics, .alpha = 0.7, .beta = 0.3, .words = 3};
+  const bool symmetric = GENERATE(true, false);
+  TopicPriors priors = symmetric_priors(topics, 0.7, 0.3, 3);
+  if (!symmetric) priors.alpha.back() = 0.1;
   const auto number_of = [&] {
     std::size_t number = 0;
     for (const WordTokens::Token& token : tokens.all()) number = number * topics + token.topic;
@@ -123,14 +125,14 @@ TEST_CASE("with many topics, two tokens of a document share one as often as the 
   bag.add(std::vector<WordCount>{{0, 1}, {1, 1}});
   WordTokens tokens(bag, std::vector<std::size_t>{0});
   const auto sampler_kind = GENERATE(Kind::dense, Kind::tree);
-  const TopicPriors priors{.topics = 40, .alpha = 0.05, .beta = 0.5, .words = 2};
-  TopicCounts counts(tokens, priors.topics);
+  const TopicPriors priors = symmetric_priors(40, 0.05, 0.5, 2);
+  TopicCounts counts(tokens, priors.topics());
   const auto sampler = make_sampler(sampler_kind, priors);
   sampler->count_documents(tokens);
   // With one topic for both: alpha (alpha + 1) for the document, beta^2 / (2 beta (2 beta + 1)) for the
   // words.
-  const double same = (priors.alpha + 1) / (2 * priors.beta + 1);
-  const double other = 39 * priors.alpha / (2 * priors.beta);
+  const double same = (priors.alpha.front() + 1) / (2 * priors.beta + 1);
+  const double other = 39 * priors.alpha.front() / (2 * priors.beta);
   const double expected = same / (same + other);
   RandomEngine random(3, 1);
   constexpr int kSweeps = 100'000;
@@ -147,7 +149,7 @@ TEST_CASE("counts follow the topics that are drawn, with any number of topics") 
   const Kind kind = GENERATE(Kind::dense, Kind::tree);
   for (const std::size_t topics : {1U, 2U, 15U, 16U, 17U, 100U}) {
     CAPTURE(topics);
-    const TopicPriors priors{.topics = topics, .alpha = 0.1, .beta = 0.01, .words = 3};
+    const TopicPriors priors = symmetric_priors(topics, 0.1, 0.01, 3);
     WordTokens tokens(bag, std::vector<std::size_t>{0, 1});
     TopicCounts counts(tokens, topics);
     const auto sampler = make_sampler(kind, priors);
@@ -172,7 +174,7 @@ TEST_CASE("old counts of other workers, below zero, do not harm the draws") {
   BagOfWords bag(3);
   bag.add(std::vector<WordCount>{{1, 1}});
   WordTokens tokens(bag, std::vector<std::size_t>{0});
-  const TopicPriors priors{.topics = 4, .alpha = 0.5, .beta = 0.01, .words = 3};
+  const TopicPriors priors = symmetric_priors(4, 0.5, 0.01, 3);
   const auto sampler = make_sampler(GENERATE(Kind::dense, Kind::tree), priors);
   sampler->count_documents(tokens);
   std::vector<std::int32_t> word = {-3, 0, 2, -1};
@@ -189,8 +191,8 @@ TEST_CASE("old counts of other workers, below zero, do not harm the draws") {
 }
 
 TEST_CASE("the sampler depends on the number of topics") {
-  const auto many = make_topic_sampler({.topics = 1000});
+  const auto many = make_topic_sampler(symmetric_priors(1000, 0.1, 0.01, 3));
   CHECK(dynamic_cast<TreeSampler*>(many.get()) != nullptr);
-  const auto few = make_topic_sampler({.topics = 100});
+  const auto few = make_topic_sampler(symmetric_priors(100, 0.1, 0.01, 3));
   CHECK(dynamic_cast<DenseSampler*>(few.get()) != nullptr);
 }

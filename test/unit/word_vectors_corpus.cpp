@@ -1,14 +1,14 @@
 // The text of the word vectors: words, vocabulary, sentences.
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "apps/common/word_splitter.hpp"
 #include "apps/word_vectors/sentence_reader.hpp"
 #include "apps/word_vectors/subsampling.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
-#include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
@@ -81,6 +81,21 @@ TEST_CASE("a text without frequent words is an error that says so") {
   CHECK_THROWS_WITH(corpus_of(files, 3), Contains("none of the 3 different words") && Contains("'a', 2"));
   CHECK_THROWS_AS(corpus_of(files, 3), ConfigurationError);
   CHECK_THROWS_WITH(corpus_of({directory.write("blank", " \n\n")}, 0), Contains("no words"));
+}
+
+TEST_CASE("a vocabulary has no stop words") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> files{directory.write("text", "the sea the ship a sea\n")};
+  CorpusOptions options{.files = files, .min_count = 2};
+  options.stop_words.add("the");
+  options.stop_words.add("absent");
+  const Corpus corpus = make_corpus(options, count_words(files, {}), gather_alone);
+  REQUIRE(corpus.words.size() == 1);
+  CHECK(corpus.words.name(0) == "sea");
+  CHECK(corpus.occurrences == 2);
+  options.stop_words.add("sea");
+  CHECK_THROWS_WITH(make_corpus(options, count_words(files, {}), gather_alone),
+                    Contains("all words of the text that occur 2 times are stop words"));
 }
 
 TEST_CASE("what is no text is refused with its place") {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "apps/word_vectors/load_corpus.hpp"
+#include "apps/common/load_corpus.hpp"
 #include "apps/word_vectors/trainer.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"

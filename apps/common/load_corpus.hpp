@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {

@@ -1,4 +1,4 @@
-#include "apps/word_vectors/corpus.hpp"
+#include "apps/common/corpus.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "apps/common/run_identity.hpp"
-#include "apps/word_vectors/word_splitter.hpp"
+#include "apps/common/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/files/file_descriptor.hpp"
 #include "lapse/io/files/utf8.hpp"
@@ -21,9 +21,10 @@ void check_corpus_files(const std::vector<std::string>& files, const io::ReaderG
   if (group.is_first) {
     for (const std::string& path : files) {
       if (!io::is_stream(path)) continue;
-      throw FileError(io::input_name(path),
-                      "can be read once only, and a text is read for its vocabulary and in each epoch: "
-                      "expected a regular file");
+      throw FileError(
+          io::input_name(path),
+          "can be read once only, and a text is read for its vocabulary and then again: expected a "
+          "regular file");
     }
   }
   static_cast<void>(io::shared_inputs(files, group));
@@ -46,23 +47,27 @@ std::uint64_t checksum_of(const std::vector<std::string>& files) {
   return sum.value();
 }
 
+void for_each_word(const io::LineReader& reader, std::string_view line,
+                   const std::function<void(std::string_view)>& f) {
+  const std::size_t valid = io::valid_utf8_bytes(line);
+  if (valid != line.size()) reader.fail("byte that is not UTF-8, expected a text file", line.substr(valid));
+  WordSplitter splitter(line);
+  for (std::string_view word; splitter.next(word);) {
+    if (word.size() > kMaxWordBytes) {
+      reader.fail(fmt::format("word '{}' of {} bytes, expected at most {}", io::shown(word), word.size(),
+                              kMaxWordBytes),
+                  word);
+    }
+    f(word);
+  }
+}
+
 io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part) {
   io::Vocabulary words;
   for (const std::string& path : files) {
     io::LineReader reader(path, part);
     for (std::string_view line; reader.next(line);) {
-      const std::size_t valid = io::valid_utf8_bytes(line);
-      if (valid != line.size())
-        reader.fail("byte that is not UTF-8, expected a text file", line.substr(valid));
-      WordSplitter splitter(line);
-      for (std::string_view word; splitter.next(word);) {
-        if (word.size() > kMaxWordBytes) {
-          reader.fail(fmt::format("word '{}' of {} bytes, expected at most {}", io::shown(word), word.size(),
-                                  kMaxWordBytes),
-                      word);
-        }
-        words.add(word);
-      }
+      for_each_word(reader, line, [&](std::string_view word) { words.add(word); });
     }
   }
   return words;
@@ -74,11 +79,18 @@ Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
   Corpus corpus;
   corpus.files = options.files;
   for (WordId id = 0; id < all.size() && all.count(id) >= options.min_count; ++id) {
+    if (options.stop_words.find(all.name(id))) continue;
     corpus.words.add(all.name(id), all.count(id));
     corpus.occurrences += all.count(id);
   }
   if (!corpus.words.empty()) return corpus;
   if (all.empty()) throw ConfigurationError("the text has no words");
+  if (all.count(0) >= options.min_count) {
+    throw ConfigurationError(
+        fmt::format("all words of the text that occur {} times are stop words: expected others, or a smaller "
+                    "minimum count",
+                    options.min_count));
+  }
   throw ConfigurationError(
       fmt::format("none of the {} different words of the text occurs {} times (the most frequent, '{}', {}): "
                   "expected a smaller minimum count",

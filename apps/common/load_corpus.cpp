@@ -1,4 +1,4 @@
-#include "apps/word_vectors/load_corpus.hpp"
+#include "apps/common/load_corpus.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -141,7 +141,8 @@ TEST_CASE("clocks: ssp fetches what a worker reads at most once in s + 1 clocks"
           const std::int64_t least =
               clock + std::max<std::int64_t>(0, clock - 1) * (static_cast<std::int64_t>(ranks) - 1);
           expect(values[3 * i] >= least, "all up to the bound");
-          expect(elements[i] == values[3 * i + 2], "an element of the value");
+          // Of a key in memory, newer pushes of others may show.
+          expect(elements[i] >= values[3 * i + 2], "an element of the value");
         }
       }
       worker.push(table, keys, std::vector<std::int64_t>(60, 1));
@@ -303,5 +304,5 @@ TEST_CASE("clocks: policies and phases that cannot be are refused") {
                    "cap("));
   }
   server.create_table<std::int64_t>(counts(1, Consistency::bsp));
-  CHECK(contains(thrown_text<lapse::UsageError>([&] { server.start_progress(1); }), "bounded"));
+  CHECK(contains(thrown_text<lapse::UsageError>([&] { server.start_progress(1); }), "has a bound"));
 }

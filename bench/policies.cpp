@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
                          // A smoke test makes the first of the four series.
                          for (std::size_t series = 0; series < bench.size(4, 1); ++series) {
                            for (const char* policy : {"eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp",
-                                                      "vap(0.2)", "vap(1)", "cvap(2, 1)", "sequential"})
+                                                      "vap(0.2)", "vap(1)", "cvap(2,1)", "sequential"})
                              measure(bench, {policy, series / 2 == 1, series % 2 == 1});
                          }
                        });

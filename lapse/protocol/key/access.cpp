@@ -232,7 +232,12 @@ void Access::execute_waiting(TableShard& table, const OperationPart& part, std::
 void Access::end_turn() {
   for (const auto& table : registry_.tables()) {
     AccessedKeys* const accessed = table->accessed();
-    if (accessed != nullptr && accessed->any_new()) wants_->want(table->id(), accessed->take());
+    if (accessed == nullptr || !accessed->any_new()) continue;
+    try {
+      wants_->want(table->id(), accessed->take());
+    } catch (const std::bad_alloc&) {
+      // Without replicas, accesses to these keys leave the domain, as before.
+    }
   }
 }
 

@@ -39,6 +39,7 @@ Operation WorkerCore::pull_cached(const TableHandle& table, std::span<const Key>
   ReadCache& cache = read_cache(state);
   const Level least = least_stamp(state);
   TableCounters& counters = gate_.counters(table);
+  const std::uint64_t local_before = counters.local_pulls;
   std::vector<Key> missing;
   std::vector<std::byte*> places;
   std::size_t missing_bytes = 0;
@@ -58,7 +59,11 @@ Operation WorkerCore::pull_cached(const TableHandle& table, std::span<const Key>
     }
     to += bytes;
   }
-  if (missing.empty()) return {};
+  endpoint_.keys_of_operations()[state.id().index()] += counters.local_pulls - local_before;
+  if (missing.empty()) {
+    ++counters.operations;
+    return {};
+  }
   std::vector<std::byte> values(missing_bytes);
   fetch(table, missing, values.data());
   const std::byte* from = values.data();

@@ -135,6 +135,8 @@ void WorkerCore::for_each_local(const TableHandle& table,
     if (!state.serves(key)) return;
     value.resize(state.value_bytes(key));
     if (!state.store().read(key, value.data())) return;
+    // Newer than what was kept.
+    forget_reads(table, std::span(&key, 1));
     f(key, value.data(), table.length(key));
     check_life();
   });

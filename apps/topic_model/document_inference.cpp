@@ -47,8 +47,7 @@ void DocumentInference::read_words(std::span<const Document> documents) {
     for (const io::WordCount& word : document.scored) words_.push_back(word.word);
   }
   std::ranges::sort(words_);
-  const auto repeated = std::ranges::unique(words_);
-  words_.erase(repeated.begin(), repeated.end());
+  words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
   const std::size_t topics = priors_.topics();
   of_topics_.resize(words_.size() * topics);
   constexpr std::size_t kWordsPerPull = 256;
@@ -57,7 +56,7 @@ void DocumentInference::read_words(std::span<const Document> documents) {
   for (std::size_t begin = 0; begin < words_.size(); begin += kWordsPerPull) {
     const std::size_t end = std::min(begin + kWordsPerPull, words_.size());
     keys.clear();
-    for (std::size_t i = begin; i < end; ++i) keys.push_back(Key{words_[i]});
+    for (std::size_t i = begin; i < end; ++i) keys.emplace_back(words_[i]);
     counts.resize(keys.size() * topics);
     worker_.pull(tables_.words, keys, counts).wait();
     for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -34,6 +34,7 @@ double HeldOutDocuments::likelihood(adapm::ParameterManager& manager, const Topi
   manager.server().run_workers(static_cast<std::int32_t>(halves_.size()), [&](Worker& worker) {
     const std::vector<HalvedDocument>& halves = halves_[worker.local_index()];
     std::vector<DocumentInference::Document> documents;
+    documents.reserve(halves.size());
     for (const HalvedDocument& document : halves) documents.push_back({document.first, document.second});
     DocumentInference(worker, tables, priors)
         .run(documents, [&](std::size_t, std::span<const double>, double likelihood) {

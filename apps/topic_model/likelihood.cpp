@@ -1,6 +1,6 @@
 #include "apps/topic_model/likelihood.hpp"
 
-#include <math.h>  // lgamma_r
+#include <math.h>  // NOLINT(modernize-deprecated-headers): lgamma_r
 
 #include <algorithm>
 #include <cstddef>

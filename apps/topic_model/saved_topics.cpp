@@ -136,7 +136,7 @@ void load_saved_counts(ParameterServer& server, const std::string& prefix, const
     std::vector<Key> keys;
     for (std::uint64_t word = 0; word < tables.words.keys();) {
       keys.clear();
-      for (; word < tables.words.keys() && keys.size() < kWordsPerPush; ++word) keys.push_back(Key{word});
+      for (; word < tables.words.keys() && keys.size() < kWordsPerPush; ++word) keys.emplace_back(word);
       counts.resize(keys.size() * topics);
       input.read(counts.data(), counts.size() * sizeof(std::int32_t));
       for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -10,7 +10,7 @@ namespace lapse::apps {
 TopicWorker::TopicWorker(const io::BagOfWords& bag, std::span<const std::size_t> documents,
                          const TopicPriors& priors, const TopicWorkerOptions& options)
     : priors_(priors), options_(options), tokens_(bag, documents), sampler_(make_topic_sampler(priors)) {
-  for (const io::Vocabulary::Id word : tokens_.words()) keys_.push_back(Key{word});
+  for (const io::Vocabulary::Id word : tokens_.words()) keys_.emplace_back(word);
 }
 
 std::size_t TopicWorker::batches() const {
@@ -157,7 +157,7 @@ void TopicWorker::counts_of_words(Worker& worker, const TopicTables& tables,
     keys.clear();
   };
   for (std::uint64_t word = worker.index(); word < priors_.words; word += worker.count()) {
-    keys.push_back(Key{word});
+    keys.emplace_back(word);
     if (keys.size() == kWordsPerPull) read();
   }
   read();

@@ -93,7 +93,7 @@ void TopicTrainer::read_topics(Worker& worker) {
       std::vector<Key> keys;
       std::size_t length = 0;
       for (std::size_t i = document; i < std::min(document + kDocumentsPerPull, tokens.documents()); ++i) {
-        keys.push_back(Key{tokens.number(i)});
+        keys.emplace_back(tokens.number(i));
         length += saved_length(tokens.length(i));
       }
       values.resize(length);

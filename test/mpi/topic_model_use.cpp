@@ -57,6 +57,7 @@ std::vector<std::vector<float>> words_of_topics(adapm::ParameterManager& manager
 std::vector<double> mixture_of(const std::vector<io::WordCount>& words,
                                const std::vector<std::vector<float>>& rows, const TopicPriors& priors) {
   std::vector<const float*> of_topics;
+  of_topics.reserve(words.size());
   for (const io::WordCount& word : words) of_topics.push_back(rows[word.word].data());
   DocumentMixture mixture(priors.alpha);
   const auto theta = mixture.infer(words, of_topics);

@@ -15,7 +15,6 @@
 
 using namespace lapse;
 using namespace lapse::apps;
-using Catch::Matchers::Contains;
 using Bin = CountHistogram::Bin;
 
 namespace {

@@ -48,11 +48,12 @@ bool bounds_changes(const UpdateRule& rule) {
 double push_magnitude(const UpdateRule& rule, ElementType type, const std::byte* updates,
                       std::size_t elements, float scale, bool repeats) {
   const double factor = std::abs(static_cast<double>(scale));
+  const double size = factor * largest(type, updates, elements, repeats);
   if (rule.kind() == UpdateRuleKind::adagrad) {
+    if (!std::isfinite(size)) return size;
     const double pushes = repeats ? static_cast<double>(elements) : 1.0;
     return parameters_of<Adagrad>(rule).learning_rate * factor * pushes;
   }
-  const double size = factor * largest(type, updates, elements, repeats);
   return rule.kind() == UpdateRuleKind::sgd ? parameters_of<Sgd>(rule).learning_rate * size : size;
 }
 

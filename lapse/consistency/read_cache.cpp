@@ -1,6 +1,7 @@
 #include "lapse/consistency/read_cache.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace lapse {
 
@@ -10,9 +11,8 @@ const std::byte* ReadCache::find(Key key, Level least) const {
 }
 
 void ReadCache::insert(Key key, Level stamp, std::span<const std::byte> value) {
-  Entry& entry = entries_[key.value()];
-  entry.stamp = stamp;
-  entry.value.assign(value.begin(), value.end());
+  Entry entry{.stamp = stamp, .value = {value.begin(), value.end()}};
+  entries_[key.value()] = std::move(entry);
 }
 
 void ReadCache::drop_older(Level least) {

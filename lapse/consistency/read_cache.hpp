@@ -20,8 +20,10 @@ class ReadCache {
  public:
   // Returns the value, if its stamp is at least `least`; null otherwise.
   const std::byte* find(Key key, Level least) const;
+  // Throws std::bad_alloc and then has no effect.
   void insert(Key key, Level stamp, std::span<const std::byte> value);
   void erase(Key key) { entries_.erase(key.value()); }
+  void clear() { entries_.clear(); }
   // Changes the value, if there is one.
   template <class F>
   void change(Key key, F&& f) {

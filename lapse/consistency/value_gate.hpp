@@ -1,6 +1,7 @@
 // How much of a worker's updates some copy may lack.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +31,10 @@ class ValueGate {
   // The worker is about to push this.
   void add_unanswered(Key key, double magnitude) { unanswered_[key.value()] += magnitude; }
   bool has_unanswered(Key key) const { return unanswered_.contains(key.value()); }
+  std::size_t unanswered() const { return unanswered_.size(); }
   // All updates of the key are answered; nullopt: they are visible in all copies, else they are in the epoch
-  // `need`. Requires that those up to need - Levels::kOpenNeeds are visible.
+  // `need`. Throws std::bad_alloc and then has no effect. Requires that those up to
+  // need - Levels::kOpenNeeds are visible.
   void answered(Key key, std::optional<Level> need);
   // Calls f(key) for each key with unanswered updates. f may call answered() for its key.
   template <class F>
@@ -46,6 +49,18 @@ class ValueGate {
   // All updates are.
   void clear();
 
+  // Keys with answered updates that are not known to be visible.
+  std::size_t answered() const {
+    std::size_t keys = 0;
+    for (const Open& open : open_) keys += open.sums.size();
+    return keys;
+  }
+  // The highest epoch that some answered updates need.
+  Level newest_need() const {
+    Level newest = 0;
+    for (const Open& open : open_) newest = std::max(newest, open.need);
+    return newest;
+  }
   // The highest epoch that the answered updates of the key need; nullopt if there are none.
   std::optional<Level> need(Key key) const;
 

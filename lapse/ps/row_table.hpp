@@ -29,19 +29,24 @@ struct RowCache {
 //     const float weight = weights.get(row, column);
 //     weights.clock();
 //
-// A worker always reads its own increments. Those of others may be newer than the policy asks for. The
-// table's update rule must be add.
+// A worker always reads its own increments, also those that are collected. Those of others may be newer than
+// the policy asks for. With keeps_reads, what was read is kept until the worker's clock advances or flush()
+// is called: so call flush() before a sync_barrier, barrier or wait_sync, after which reads show more.
 //
-// Thread safety: the worker's thread. Call clock(), or flush(), before the object ends: what is collected
-// is lost.
+// Thread safety: the worker's thread. Call clock() or flush() before the object ends: what is collected is
+// lost then.
 template <Element T>
 class RowTable {
  public:
   RowTable(Worker& worker, const Table<T>& table, const RowCache& cache = {})
       : worker_(&worker), table_(table), cache_(cache) {}
+  // A copy would push what is collected once more.
+  RowTable(const RowTable&) = delete;
+  RowTable& operator=(const RowTable&) = delete;
 
   // Throws what Worker::pull_elements and its wait throw.
   T get(Key row, std::uint32_t column) {
+    drop_outdated();
     if (cache_.keeps_reads) {
       if (const auto found = reads_.find({row, column}); found != reads_.end()) return found->second;
     }
@@ -52,48 +57,38 @@ class RowTable {
     if (cache_.keeps_reads) reads_[{row, column}] = value;
     return value;
   }
-  // Reads a whole row: table.length(row) elements. Bypasses what was read before.
+  // Reads a whole row: table.length(row) elements. Is never taken from what was read before.
   void get_row(Key row, std::span<T> values) {
     worker_->pull(table_, row, values).wait();
     for (const auto& [place, delta] : increments_)
       if (place.row == row) values[place.column] += delta;
+    for (auto& [place, value] : reads_)
+      if (place.row == row) value = values[place.column];
   }
-  // Adds delta to the element. Throws what Worker::push_elements throws.
+  // Adds delta to the element. Throws what Worker::push_elements throws; if that refuses the increments
+  // collected so far, they stay collected.
   void inc(Key row, std::uint32_t column, T delta) {
-    if (cache_.keeps_reads) {
-      if (const auto found = reads_.find({row, column}); found != reads_.end()) found->second += delta;
-    }
+    drop_outdated();
     // Also where the call throws, which names what is wrong.
     const bool exists = table_.handle().has(row) && column < table_.length(row);
     if (cache_.max_increments == 0 || !exists) {
       worker_->push_elements(table_, row, std::span(&column, 1), std::span<const T>(&delta, 1));
-      return;
+    } else {
+      increments_[{row, column}] += delta;
     }
-    increments_[{row, column}] += delta;
-    if (increments_.size() >= cache_.max_increments) flush();
+    if (cache_.keeps_reads) {
+      if (const auto found = reads_.find({row, column}); found != reads_.end()) found->second += delta;
+    }
+    if (cache_.max_increments > 0 && increments_.size() >= cache_.max_increments) push();
   }
-  // Pushes what is collected; does not wait for the answers.
+  // Pushes what is collected, and does not wait for the answers. What was read is read again.
   void flush() {
-    if (increments_.empty()) return;
-    std::vector<std::pair<Place, T>> sorted(increments_.begin(), increments_.end());
-    increments_.clear();
-    // Elements of one row travel together.
-    std::ranges::sort(sorted, {},
-                      [](const auto& one) { return std::pair(one.first.row.value(), one.first.column); });
-    std::vector<Key> rows;
-    std::vector<std::uint32_t> columns;
-    std::vector<T> deltas;
-    for (const auto& [place, delta] : sorted) {
-      rows.push_back(place.row);
-      columns.push_back(place.column);
-      deltas.push_back(delta);
-    }
-    worker_->push_elements(table_, rows, columns, deltas);
+    push();
+    reads_.clear();
   }
   // flush, then Worker::advance_clock. A worker with several tables calls flush() of the others before.
   void clock() {
     flush();
-    reads_.clear();
     worker_->advance_clock();
   }
 
@@ -110,10 +105,35 @@ class RowTable {
     }
   };
 
+  void push() {
+    if (increments_.empty()) return;
+    std::vector<std::pair<Place, T>> sorted(increments_.begin(), increments_.end());
+    // Elements of one row travel together.
+    std::ranges::sort(sorted, {},
+                      [](const auto& one) { return std::pair(one.first.row.value(), one.first.column); });
+    std::vector<Key> rows;
+    std::vector<std::uint32_t> columns;
+    std::vector<T> deltas;
+    for (const auto& [place, delta] : sorted) {
+      rows.push_back(place.row);
+      columns.push_back(place.column);
+      deltas.push_back(delta);
+    }
+    worker_->push_elements(table_, rows, columns, deltas);
+    increments_.clear();
+  }
+  // The clock may have advanced by another table's call.
+  void drop_outdated() {
+    if (!cache_.keeps_reads || read_at_ == worker_->current_clock()) return;
+    reads_.clear();
+    read_at_ = worker_->current_clock();
+  }
+
   Worker* worker_;
   Table<T> table_;
   RowCache cache_;
   std::unordered_map<Place, T, Hash> reads_;
+  Clock read_at_ = Clock(0);  // the worker's clock at those reads
   std::unordered_map<Place, T, Hash> increments_;
 };
 

@@ -155,6 +155,22 @@ TEST_CASE("clocks: ssp fetches what a worker reads at most once in s + 1 clocks"
   CHECK(counters.remote_pulls <= 10 * 20 * (ranks - 1));
 }
 
+TEST_CASE("clocks: what an ssp worker keeps ends with a sync_barrier") {
+  lapse::ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
+  const auto table = server.create_table<float>({.keys = 8, .consistency = Consistency::ssp(9)});
+  server.run_workers(1, [&](Worker& worker) {
+    std::vector<float> value(1);
+    for (std::uint64_t key = 0; key < 8; ++key) worker.pull(table, Key(key), value).wait();
+    worker.sync_barrier();
+    for (std::uint64_t key = 0; key < 8; ++key) worker.push(table, Key(key), std::vector<float>{1});
+    worker.sync_barrier();
+    for (std::uint64_t key = 0; key < 8; ++key) {
+      worker.pull(table, Key(key), value).wait();
+      expect(value[0] == static_cast<float>(worker.count()), "all pushes");
+    }
+  });
+}
+
 TEST_CASE("clocks: what an ssp worker keeps gives way to its own other changes") {
   lapse::ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   const auto table = server.create_table<float>({.keys = 4, .length = 2, .consistency = Consistency::ssp(5)});

@@ -20,7 +20,12 @@ TEST_CASE("threads: reads of clocked tables keep their bound") {
   Options options;
   options.domain = {DomainChoice::Kind::rank, 1};
   options.startup_report = false;
-  for (const std::uint32_t staleness : {0U, 2U}) {
+  // Replicas come with essp only; the others write and read main copies.
+  for (const Consistency consistency :
+       {Consistency::cap(0), Consistency::cap(2), Consistency::ssp(1), Consistency::essp(0),
+        Consistency::essp(2), Consistency::cvap(1, {.bound = 2})}) {
+    INFO(consistency.to_string());
+    const std::uint32_t staleness = *consistency.staleness();
     ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = 1 + staleness});
     std::vector<std::exception_ptr> errors(kRanks);
     std::vector<std::thread> threads;
@@ -28,9 +33,8 @@ TEST_CASE("threads: reads of clocked tables keep their bound") {
       threads.emplace_back([&, rank] {
         try {
           ParameterServer server(std::make_unique<BorrowedTransport>(network.endpoint(Rank(rank))), options);
-          const auto table = server.create_table<std::int64_t>({.keys = ClockHistory::kKeys,
-                                                                .length = kRanks * kWorkers,
-                                                                .consistency = Consistency::cap(staleness)});
+          const auto table = server.create_table<std::int64_t>(
+              {.keys = ClockHistory::kKeys, .length = kRanks * kWorkers, .consistency = consistency});
           server.run_workers(kWorkers, [&](Worker& worker) {
             ClockHistory(table, staleness, true).run(worker, worker.index() % 2 == 0);
           });

@@ -35,6 +35,7 @@ TEST_CASE("magnitude: what is no number counts as infinite") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   CHECK(magnitude<float>(UpdateRule::add(), {1, kInfinity}) == kInfinity);
   CHECK(magnitude<float>(UpdateRule::add(), {std::numeric_limits<float>::quiet_NaN(), 1}) == kInfinity);
+  CHECK(magnitude<float>(UpdateRule::adagrad({}), {std::numeric_limits<float>::quiet_NaN()}) == kInfinity);
 }
 
 TEST_CASE("magnitude: a learning rate scales the update, and bounds that of Adagrad") {

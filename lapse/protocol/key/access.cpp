@@ -179,7 +179,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
         count_remote(operation);
         sender_.send(table, part, route);
         item.sent_to = route.to;
-        note_access(table, part.key);
+        if (route.to != table.self_domain()) note_access(table, part.key);
         break;
       case Route::Action::illegal:
         OperationSender::throw_misrouted(table, part);

@@ -81,6 +81,8 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   };
   // In the order of the call, the updates are one block.
   const auto fill = pull || order != nullptr ? Outbox::Fill::records : Outbox::Fill::blocks;
+  const bool leaves =
+      table.accessed() != nullptr && table.definition().domains.domain_of(bucket.to) != table.self_domain();
   for (std::uint32_t at = bucket.begin; at < bucket.end;) {
     header.domain = static_cast<std::int32_t>(at);
     const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at, fill);
@@ -96,8 +98,7 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
           std::memcpy(key, operation.update(item_at(at + i)), value_bytes);
       }
     }
-    for (std::uint32_t i = 0; table.accessed() != nullptr && i < run.count; ++i)
-      note_access(table, item_at(at + i).key);
+    for (std::uint32_t i = 0; leaves && i < run.count; ++i) note_access(table, item_at(at + i).key);
     at += run.count;
   }
 }

@@ -18,7 +18,6 @@ void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
   for (const LeaseKeys& part : parts) worker_.admit(part.table(), part.keys());
   for (const LeaseKeys& part : parts) {
     worker_.refuse_bounded(part.table(), "lease");
-    worker_.forget_reads(part.table(), part.keys());
     worker_.arguments().lengths(part.table().state(), part.keys());
     const auto same = [&](const LeaseKeys& other) { return &other.table().state() == &part.table().state(); };
     if (std::ranges::count_if(parts, same) > 1) {
@@ -106,6 +105,7 @@ Lease LeaseTaker::take() {
   Lease lease = worker_.hold(std::move(hold_));
   for (const LeaseKeys& part : parts_) {
     worker_.counters(part.table()).leased_keys += part.keys().size();
+    worker_.forget_reads(part.table(), part.keys());
     LeasePart taken{.table = part.table(),
                     .holder = worker_.rank(),
                     .keys = {part.keys().begin(), part.keys().end()},

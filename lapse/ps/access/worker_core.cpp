@@ -283,8 +283,7 @@ void WorkerCore::sync_barrier(Bytes contribution) {
   contribute(std::move(contribution));
   wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
              StallSubject::sync_barrier);
-  for (const auto& gate : value_gates_)
-    if (gate != nullptr) gate->clear();
+  forget_before_sync();
 }
 
 void WorkerCore::sync_group(Bytes contribution) {
@@ -297,6 +296,7 @@ void WorkerCore::sync_group(Bytes contribution) {
     if (seat().local_index() == 0) wait_sync();
     collective(again, kWhat);
   }
+  forget_before_sync();
 }
 
 void WorkerCore::wait_sync() {
@@ -305,6 +305,9 @@ void WorkerCore::wait_sync() {
   wait_until([this] { return synced(); }, "copies that are merged and refreshed (wait_sync)",
              StallSubject::wait_sync);
   end_sync();
+  // Of the worker's own pushes, not all copies show them.
+  for (const auto& cache : read_caches_)
+    if (cache != nullptr) cache->clear();
 }
 
 void WorkerCore::begin_sync() {

@@ -123,6 +123,8 @@ class WorkerCore {
   Operation pull_elements_cached(const TableHandle& table, const ElementPairs& pairs, std::byte* to);
   // The worker changes the keys in a way that what it keeps of them does not show.
   void forget_reads(const TableHandle& table, std::span<const Key> keys);
+  // All copies show all updates now: nothing older may be read any more, and no gate waits.
+  void forget_before_sync();
   // For calls whose changes are not known before. Throws UsageError if the table has a value bound.
   void refuse_bounded(const TableHandle& table, std::string_view call) const {
     if (table.state().definition().value_bound) [[unlikely]]
@@ -221,12 +223,13 @@ class WorkerCore {
     std::function<Operation(std::size_t first, std::size_t end)> push;
   };
   Operation push_bounded(const TableHandle& table, const BoundedPush& push);
-  // The gate of a table with a value bound, up to date.
+  // The gate of a table with a value bound.
   ValueGate& value_gate(const TableShard& table);
+  // Finds out whether the worker's updates of the key are answered; of all keys, if they have become many.
   void settle(ValueGate& gate, const TableShard& table, Key key) const;
+  void settle_all(ValueGate& gate, const TableShard& table) const;
   double value_bound(const TableShard& table) const;
-  // Asks for the epoch that makes the worker's updates of the key visible. False if some are not answered.
-  bool want_visible(const ValueGate& gate, Key key);
+  void want_epoch(Level epoch);
   void wait_for_gate(const TableHandle& table, const BoundedPush::Unit& unit);
   void wait_for_copies(const std::function<bool()>& done, std::string_view what);
   [[noreturn]] LAPSE_EXPORT_INNER void throw_bounded(const TableHandle& table, std::string_view call) const;

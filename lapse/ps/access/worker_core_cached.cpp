@@ -1,6 +1,7 @@
 // WorkerCore: reads of tables under SSP, which a worker keeps for some clocks.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -29,12 +30,17 @@ void WorkerCore::fetch(const TableHandle& table, std::span<const Key> keys, std:
   cache.drop_older(least_stamp(state));
   for (const Key key : keys) {
     const std::size_t bytes = state.value_bytes(key);
-    cache.insert(key, stamp, {to, bytes});
+    try {
+      cache.insert(key, stamp, {to, bytes});
+    } catch (const std::bad_alloc&) {
+      // It is read again when it is needed.
+      cache.erase(key);
+    }
     to += bytes;
   }
 }
 
-Operation WorkerCore::pull_cached(const TableHandle& table, std::span<const Key> keys, std::byte* to) {
+Operation WorkerCore::pull_cached(const TableHandle& table, std::span<const Key> keys, std::byte* to) try {
   const TableShard& state = table.state();
   ReadCache& cache = read_cache(state);
   const Level least = least_stamp(state);
@@ -73,10 +79,12 @@ Operation WorkerCore::pull_cached(const TableHandle& table, std::span<const Key>
     from += bytes;
   }
   return {};
+} catch (const std::bad_alloc&) {
+  throw_out_of_memory(table, keys.size());
 }
 
 Operation WorkerCore::pull_elements_cached(const TableHandle& table, const ElementPairs& pairs,
-                                           std::byte* to) {
+                                           std::byte* to) try {
   const TableShard& state = table.state();
   // Whole rows: what a later call reads of them is there, too.
   std::vector<Key> rows;
@@ -94,6 +102,8 @@ Operation WorkerCore::pull_elements_cached(const TableHandle& table, const Eleme
       std::memcpy(to, values.data() + offsets[row] + pairs.indices[at] * bytes, bytes);
   }
   return {};
+} catch (const std::bad_alloc&) {
+  throw_out_of_memory(table, pairs.size());
 }
 
 void WorkerCore::forget_reads(const TableHandle& table, std::span<const Key> keys) {
@@ -104,13 +114,21 @@ void WorkerCore::forget_reads(const TableHandle& table, std::span<const Key> key
   for (const Key key : keys) cache.erase(key);
 }
 
+void WorkerCore::forget_before_sync() {
+  for (const auto& cache : read_caches_)
+    if (cache != nullptr) cache->clear();
+  for (const auto& gate : value_gates_)
+    if (gate != nullptr) gate->clear();
+}
+
 void WorkerCore::change_reads(const TableShard& table, std::span<const Key> keys,
                               const AccessRequest& request) {
   ReadCache& cache = read_cache(table);
   const UpdateKernel& rule = table.definition().rule;
   const std::byte* update = request.updates;
   for (const Key key : keys) {
-    if (rule.kind() != UpdateRuleKind::custom && rule.rule().state_elements(1) == 0) {
+    // A push to a key that cannot be made fails, possibly later.
+    if (!request.runs_user_code(table) && rule.rule().state_elements(1) == 0) {
       cache.change(key, [&](std::byte* value) {
         rule.apply(value, update, table.sizes().length(key), request.operation.scale);
       });

@@ -5,7 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <functional>
+#include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -30,12 +33,11 @@ ValueGate& WorkerCore::value_gate(const TableShard& table) {
   auto& gate = value_gates_[index];
   if (gate == nullptr) gate = std::make_unique<ValueGate>();
   gate->raise(phase_.protocol.levels().visible());
-  gate->for_each_unanswered([&](Key key) { settle(*gate, table, key); });
   return *gate;
 }
 
 void WorkerCore::settle(ValueGate& gate, const TableShard& table, Key key) const {
-  if (endpoint_.unanswered().contains(table.id(), key)) return;
+  if (!gate.has_unanswered(key) || endpoint_.unanswered().contains(table.id(), key)) return;
   const Levels& levels = phase_.protocol.levels();
   // If there is only the main copy now, it shows them all.
   const Store::Word* const word = table.store().find(key);
@@ -45,40 +47,46 @@ void WorkerCore::settle(ValueGate& gate, const TableShard& table, Key key) const
   }
   const Level need = levels.need(table.definition().members() > 1);
   gate.raise(levels.visible());
-  gate.answered(key, need);
+  try {
+    gate.answered(key, need);
+  } catch (const std::bad_alloc&) {
+    // Counts as unanswered until the next attempt.
+  }
+}
+
+void WorkerCore::settle_all(ValueGate& gate, const TableShard& table) const {
+  gate.for_each_unanswered([&](Key key) { settle(gate, table, key); });
 }
 
 double WorkerCore::value_bound(const TableShard& table) const {
   const ValueBound& bound = *table.definition().value_bound;
-  return bound.decays ? bound.bound / std::sqrt(static_cast<double>(endpoint_.level().clock() + 1))
+  return bound.decays ? bound.bound / std::sqrt(static_cast<double>(endpoint_.clock()->now().value()) + 1)
                       : bound.bound;
 }
 
-bool WorkerCore::want_visible(const ValueGate& gate, Key key) {
-  if (gate.has_unanswered(key)) return false;
-  const Level need = gate.need(key).value_or(0);
+void WorkerCore::want_epoch(Level epoch) {
   WorkerLevel& level = endpoint_.level();
-  if (need <= level.wanted()) return true;
-  level.want(need);
+  if (epoch <= level.wanted()) return;
+  level.want(epoch);
   LevelNotice& notice = endpoint_.level_notice();
-  if (notice.raise()) {
-    notice.handler = &phase_.protocol.levels();
-    submit(notice);
-  }
-  return true;
+  if (!notice.raise()) return;
+  notice.handler = &phase_.protocol.levels();
+  submit(notice);
 }
 
 bool WorkerCore::may_push(const TableHandle& table, std::span<const Key> keys, double magnitude) {
   const TableShard& state = table.state();
   if (!state.definition().value_bound) return true;
+  ValueGate& gate = value_gate(state);
+  settle_all(gate, state);
   // A copy: the keys may repeat.
-  ValueGate gate = value_gate(state);
+  ValueGate after = gate;
   for (const Key key : keys) {
-    if (!gate.passes(key, magnitude, value_bound(state))) {
-      want_visible(value_gate(state), key);
+    if (!after.passes(key, magnitude, value_bound(state))) {
+      if (!gate.has_unanswered(key)) want_epoch(gate.need(key).value_or(0));
       return false;
     }
-    gate.add_unanswered(key, magnitude);
+    after.add_unanswered(key, magnitude);
   }
   return true;
 }
@@ -86,19 +94,30 @@ bool WorkerCore::may_push(const TableHandle& table, std::span<const Key> keys, d
 void WorkerCore::wait_for_gate(const TableHandle& table, const BoundedPush::Unit& unit) {
   const TableShard& state = table.state();
   const Levels& levels = phase_.protocol.levels();
+  const double bound = value_bound(state);
+  ValueGate& gate = value_gate(state);
+  settle(gate, state, unit.key);
+  if (gate.passes(unit.key, unit.magnitude, bound)) return;
   const std::string what = fmt::format(
       "other copies: it has changed key {} of table '{}' by {} since they were known to show all, and the "
       "next push, of {}, would exceed the bound of {}",
-      unit.key.value(), table.name(), value_gate(state).unsynced(unit.key), unit.magnitude,
-      value_bound(state));
+      unit.key.value(), table.name(), gate.unsynced(unit.key), unit.magnitude, bound);
   const auto began = std::chrono::steady_clock::now();
-  while (!value_gate(state).passes(unit.key, unit.magnitude, value_bound(state))) {
-    if (!want_visible(value_gate(state), unit.key)) {
+  while (!gate.passes(unit.key, unit.magnitude, bound)) {
+    if (gate.has_unanswered(unit.key)) {
       wait_for_copies([&] { return !endpoint_.unanswered().contains(state.id(), unit.key); }, what);
-    } else {
-      const Level visible = levels.visible();
-      wait_for_copies([&] { return levels.visible() > visible; }, what);
+      settle(gate, state, unit.key);
+      if (gate.has_unanswered(unit.key)) throw_out_of_memory(table, 1);
+      continue;
     }
+    want_epoch(gate.need(unit.key).value_or(0));
+    // The epoch may become visible at any time, also while it is asked for.
+    wait_for_copies(
+        [&] {
+          gate.raise(levels.visible());
+          return gate.passes(unit.key, unit.magnitude, bound);
+        },
+        what);
   }
   TableCounters& counters = gate_.counters(table);
   ++counters.value_waits;
@@ -108,44 +127,70 @@ void WorkerCore::wait_for_gate(const TableHandle& table, const BoundedPush::Unit
 
 // --- pushes
 
-Operation WorkerCore::push_bounded(const TableHandle& table, const BoundedPush& push) {
+Operation WorkerCore::push_bounded(const TableHandle& table, const BoundedPush& push) try {
+  // With more keys than this, the worker's sums are made smaller, even if no push waits for that.
+  constexpr std::size_t kManyKeys = 4096;
   const TableShard& state = table.state();
   ValueGate& gate = value_gate(state);
+  if (gate.unanswered() > kManyKeys) settle_all(gate, state);
+  if (gate.answered() > kManyKeys) want_epoch(gate.newest_need());
   const double bound = value_bound(state);
+  std::exception_ptr failure;
   std::vector<Key> keys;
   for (std::size_t first = 0, end = 0;; first = end) {
     keys.clear();
     while (end < push.size) {
       const BoundedPush::Unit unit = push.unit(end);
-      if (unit.magnitude > 0 && !gate.passes(unit.key, unit.magnitude, bound)) {
-        if (end > first) break;
-        wait_for_gate(table, unit);
+      if (unit.magnitude > 0) {
+        if (!gate.passes(unit.key, unit.magnitude, bound)) {
+          // Nothing is settled while a push is counted that is not made yet.
+          if (end > first) break;
+          wait_for_gate(table, unit);
+        }
+        keys.push_back(unit.key);
+        gate.add_unanswered(unit.key, unit.magnitude);
       }
       if (unit.magnitude > bound) ++gate_.counters(table).value_alone;
-      if (unit.magnitude > 0) {
-        gate.add_unanswered(unit.key, unit.magnitude);
-        keys.push_back(unit.key);
-      }
       end = unit.end;
     }
     Operation operation = push.push(first, end);
     for (const Key key : keys) {
       settle(gate, state, key);
       // Soon the next push would wait.
-      if (gate.unsynced(key) > bound / 2) want_visible(gate, key);
+      if (gate.unsynced(key) > bound / 2 && !gate.has_unanswered(key)) want_epoch(gate.need(key).value_or(0));
     }
-    if (end == push.size) return operation;
-    operation.wait();
+    if (end == push.size && !failure) return operation;
+    try {
+      operation.wait();
+    } catch (const UserCodeFailed&) {
+      if (!failure) failure = std::current_exception();
+    } catch (const OutOfMemory&) {
+      if (!failure) failure = std::current_exception();
+    }
+    if (end == push.size) {
+      // The other keys are done.
+      if (failure) std::rethrow_exception(failure);
+      return {};
+    }
   }
+} catch (const std::bad_alloc&) {
+  throw_out_of_memory(table, push.size);
 }
 
 Operation WorkerCore::push_checked(const TableHandle& table, std::span<const Key> keys,
                                    const AccessRequest& request) {
   const TableShard& state = table.state();
   if (!state.definition().value_bound) {
-    Operation operation = access(table, keys, request);
-    if (state.definition().caches_reads) change_reads(state, keys, request);
-    return operation;
+    if (!state.definition().caches_reads) return access(table, keys, request);
+    try {
+      Operation operation = access(table, keys, request);
+      change_reads(state, keys, request);
+      return operation;
+    } catch (...) {
+      // Some keys may be changed.
+      forget_reads(table, keys);
+      throw;
+    }
   }
   const ElementType type = state.sizes().layout().type;
   std::vector<std::size_t> offsets{0};

@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
@@ -185,7 +186,7 @@ void measure(Bench& bench, const Setting& setting) {
       [&] {
         return run(bench, {"eventual", setting.is_adaptive, setting.has_slow}, unused);
       });
-  if (bench.rank() == 0) fmt::print("{}\n", line);
+  if (bench.rank() == 0) fmt::print(stderr, "{}\n", line);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 //
 // Of each clock, in microseconds, of the slowest worker. One worker on each rank, which is a domain. A clock
 // is a batch of 20 examples of 10 features each, drawn by Zipf's distribution from 2,000; the worker pulls
-// the weights, computes for 200 us, which it sleeps here, as the ranks share processors; a slow one, that of
-// rank 1, 800 us; pushes the changes, and advances its clock. `replicas`: every rank has all keys (but ssp,
+// the weights, computes for 200 us (it only waits, as the ranks share processors), a slow one, that of rank
+// 1, for 800 us; pushes the changes, and advances its clock. `replicas`: every rank has all keys (but ssp,
 // sequential: none). `adaptive`: intents one clock ahead.
 //
 // After each case a line says: what share of the time workers waited at the policy's gates; messages and
@@ -21,12 +21,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "adapm/parameter_manager.hpp"
@@ -65,7 +66,7 @@ class Learner {
     const auto all = std::span(features_).subspan(clock * kExamples * kOfExample, kExamples * kOfExample);
     std::vector<Key> keys(all.begin(), all.end());
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
   }
   // Returns the changes of the weights of these keys, and adds the loss of the examples to `loss`.
@@ -98,6 +99,14 @@ class Learner {
   RandomEngine random_;
   std::vector<Key> features_;
 };
+
+// Stands for computation: leaves the processor to the other ranks.
+void compute(std::chrono::microseconds time) {
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, time, [] { return false; });
+}
 
 struct Setting {
   std::string policy;
@@ -139,7 +148,7 @@ double run(Bench& bench, const Setting& setting, std::string& line) {
       double of_batch = 0;
       const std::vector<float> changes = learner.changes(clock, keys, weights, of_batch);
       if (clock >= clocks - clocks / 5) loss += of_batch;
-      std::this_thread::sleep_for(times * kComputation);
+      compute(times * kComputation);
       worker.push(table, keys, changes);
       worker.advance_clock();
     }

@@ -90,7 +90,7 @@ Operation WorkerCore::pull_elements_cached(const TableHandle& table, const Eleme
   std::vector<Key> rows;
   for (std::size_t at = 0; at < pairs.size(); at = pairs.end_of_run(at)) rows.push_back(pairs.key(at));
   std::ranges::sort(rows);
-  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::vector<std::size_t> offsets{0};
   for (const Key row : rows) offsets.push_back(offsets.back() + state.value_bytes(row));
   std::vector<std::byte> values(offsets.back());

@@ -9,6 +9,8 @@
 //   clock bsp                         2, 3, 4  latency  MPI_Barrier
 //   clock bsp, no shared memory       2, 3, 4  latency  MPI_Barrier
 //   clock cap(1), no shared memory    2, 3, 4  latency  MPI_Barrier
+//   clock essp(0), no shared memory   2, 3, 4  latency  MPI_Barrier
+//   clock essp(1), no shared memory   2, 3, 4  latency  MPI_Barrier
 //
 // A phase: run_workers itself, including the agreement at its start and the proof of quiet at its end; 20
 // runs of 100 phases. A step: a sync_barrier after which every rank knows that nothing is in flight, while

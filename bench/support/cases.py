@@ -31,6 +31,12 @@ def large_values():
             for size in ("1 KB", "4 KB", "40 KB", "400 KB", "4 MB") for batch in ("", " batch 10")]
 
 
+def policies():
+    """Consistency policies: with static replicas and with intents, without and with a slow worker."""
+    return [f"{policy}, {replicas}{slow}" for replicas in ("replicas", "adaptive") for slow in ("", ", one is slow")
+            for policy in ("eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp", "vap(0.2)", "vap(1)", "cvap(2,1)", "sequential")]
+
+
 def intents():
     """The loop with intents: how far ahead, and with which technique."""
     cases = ["no intent"]
@@ -96,7 +102,9 @@ CASES = {
     "one_sided": with_baseline(*one_sided()),
     "phases": {**with_baseline("empty run_workers"), "sync_barrier": 3, "sync_barrier, no shared memory": 3,
                "tcp sync_barrier": True, "clock bsp": 3, "clock bsp, no shared memory": 3,
-               "clock cap(1), no shared memory": 3},
+               "clock cap(1), no shared memory": 3, "clock essp(0), no shared memory": 3,
+               "clock essp(1), no shared memory": 3},
+    "policies": with_baseline(*policies()),
     "pipeline": {f"{where}{variant} {ahead} ahead": {"rate": True, "batches": True, "overhead": True, "computation": False}
                  for where in ("", "tcp ") for variant in ("remote", "relocation") for ahead in (1, 4, 16)},
     "relocation": {

@@ -16,7 +16,6 @@
 
 using lapse::Consistency;
 using lapse::Key;
-using lapse::RowCache;
 using lapse::RowTable;
 using lapse::Worker;
 using lapse::test::expect;
@@ -80,8 +79,8 @@ TEST_CASE("rows: what is collected and read again sends no message") {
   const lapse::TableCounters counters = server.statistics().table_total(table.id());
   const auto ranks = static_cast<std::uint64_t>(server.ranks());
   // One read and one push of each row in each clock.
-  CHECK(counters.local_pulls + counters.remote_pulls == 3 * 8 * ranks);
-  CHECK(counters.local_pushes + counters.remote_pushes == 3 * 8 * ranks);
+  CHECK(counters.local_pulls + counters.remote_pulls == 24 * ranks);
+  CHECK(counters.local_pushes + counters.remote_pushes == 24 * ranks);
 }
 
 TEST_CASE("rows: what does not exist is refused at once, and nothing is lost") {

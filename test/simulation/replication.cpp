@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kSteps = 400'000;  // per test case, unless SIMULATION_STEPS overrides it
 
 CampaignResult expect_no_violation(const ScenarioLimits& limits) {
-  const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
+  CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.counters.queued_accesses << " accesses queued\n";

@@ -1,5 +1,6 @@
 // Clocked tables on real servers, each rank and each worker a thread of one process. Also runs under
 // ThreadSanitizer.
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <thread>
@@ -29,12 +30,14 @@ TEST_CASE("threads: reads of clocked tables keep their bound") {
     ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = 1 + staleness});
     std::vector<std::exception_ptr> errors(kRanks);
     std::vector<std::thread> threads;
+    threads.reserve(kRanks);
     for (std::int32_t rank = 0; rank < kRanks; ++rank) {
       threads.emplace_back([&, rank] {
         try {
           ParameterServer server(std::make_unique<BorrowedTransport>(network.endpoint(Rank(rank))), options);
-          const auto table = server.create_table<std::int64_t>(
-              {.keys = ClockHistory::kKeys, .length = kRanks * kWorkers, .consistency = consistency});
+          const auto table = server.create_table<std::int64_t>({.keys = ClockHistory::kKeys,
+                                                                .length = std::size_t{kRanks} * kWorkers,
+                                                                .consistency = consistency});
           server.run_workers(kWorkers, [&](Worker& worker) {
             ClockHistory(table, staleness, true).run(worker, worker.index() % 2 == 0);
           });

@@ -205,12 +205,12 @@ void measure(Bench& bench, const Setting& setting) {
 
 int main(int argc, char** argv) {
   using namespace lapse::bench;
-  return run_benchmark(argc, argv, "Consistency policies: time, waiting, messages, staleness and loss",
-                       [](Bench& bench) {
-                         for (int series = 0; series < 4; ++series) {
-                           for (const char* policy : {"eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp",
-                                                      "vap(0.2)", "vap(1)", "cvap(2,1)", "sequential"})
-                             measure(bench, {policy, series / 2 == 1, series % 2 == 1});
-                         }
-                       });
+  return run_benchmark(
+      argc, argv, "Consistency policies: time, waiting, messages, staleness and loss", [](Bench& bench) {
+        for (int series = 0; series < 4; ++series) {
+          for (const char* policy : {"eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp", "vap(0.2)", "vap(1)",
+                                     "vap(1, strong)", "cvap(2,1)", "sequential"})
+            measure(bench, {policy, series / 2 == 1, series % 2 == 1});
+        }
+      });
 }

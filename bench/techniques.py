@@ -10,6 +10,9 @@ knowledge_graph_embeddings, words (the World Factbook) with word_vectors; data a
 Prints a table in Markdown and writes it as JSON to the folder of --out: techniques.json, hosts.json (with --hosts),
 lead.json or ranks.json. bench/support/technique_page.py makes a page with pictures of these files.
 
+A technique may have a policy of consistency behind it, such as static_partitioning+ssp(2) or adaptive+cap(1)
+(docs/consistency.md); without one, tables are eventual, or sequential where keys only move.
+
 A run that fails, or whose training diverges, becomes a row that says so, and is not repeated. Techniques run in turn
 within a repetition, so that slow phases of the machine affect all of them; seconds are the median over the epochs of
 all repetitions. The repetitions have the seeds 1, 2, ...
@@ -18,6 +21,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -31,8 +35,16 @@ from technique_tables import TABLES  # noqa: E402
 
 TECHNIQUES = ("adaptive", "immediate", "relocation_only", "replication_only", "nups", "full_replication",
               "static_partitioning", "localize")
+# Stale parameter servers, and bounds of staleness for copies of all keys and for adaptive management.
+WITH_POLICIES = ("static_partitioning+ssp(1)", "static_partitioning+essp(1)", "full_replication+cap(1)",
+                 "adaptive+cap(1)")
 LEADS = (1, 10, 100, 1000, 10000)
 PING_PONG = ("bench_one_sided", "tcp message stream 1 KB", 1024)  # Program, case, and bytes of a message there.
+
+
+def names(text):
+    """Of "a,b(1,2)": a and b(1,2)."""
+    return [name for name in re.split(r",(?![^()]*\))", text) if name]
 
 
 def numbers(text):
@@ -71,8 +83,8 @@ def parse(arguments):
     add("--smoke", action="store_true", help="tiny data, 2 ranks, few techniques: only to see that everything works")
     options = parser.parse_args(arguments)
     for kind, known in (("tasks", TASKS), ("techniques", TECHNIQUES)):
-        setattr(options, kind, [name for name in getattr(options, kind).split(",") if name])
-        unknown = [name for name in getattr(options, kind) if name not in known]
+        setattr(options, kind, names(getattr(options, kind)))
+        unknown = [name for name in getattr(options, kind) if name.partition("+" if kind == "techniques" else ",")[0] not in known]
         if unknown:
             parser.error(f"--{kind}: there is no '{unknown[0]}', but {', '.join(known)}")
     if options.hosts and options.lead or options.lead and len(options.ranks) > 1:
@@ -90,9 +102,9 @@ class Series:
         if options.smoke:
             options.ranks = options.ranks if self.name == "ranks" else [2]
             options.leads = options.leads[:2]
-        default = {"lead": TECHNIQUES[:2], "ranks": TECHNIQUES[:1]}.get(self.name, TECHNIQUES)
+        default = {"lead": TECHNIQUES[:2], "ranks": TECHNIQUES[:1]}.get(self.name, TECHNIQUES + WITH_POLICIES)
         if options.smoke and self.name in ("techniques", "hosts"):
-            default = (TECHNIQUES[0], TECHNIQUES[3])
+            default = (TECHNIQUES[0], TECHNIQUES[3], WITH_POLICIES[1])
         self.techniques = options.techniques or default
         self.ranks = [sum(numbers(options.hosts))] if options.hosts else options.ranks
         self.domain = options.domain or ("host" if options.hosts else "rank")

@@ -34,7 +34,7 @@ def large_values():
 def policies():
     """Consistency policies: with static replicas and with intents, without and with a slow worker."""
     return [f"{policy}, {replicas}{slow}" for replicas in ("replicas", "adaptive") for slow in ("", ", one is slow")
-            for policy in ("eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp", "vap(0.2)", "vap(1)", "cvap(2,1)", "sequential")]
+            for policy in ("eventual", "cap(2)", "ssp(2)", "essp(2)", "bsp", "vap(0.2)", "vap(1)", "vap(1, strong)", "cvap(2,1)", "sequential")]
 
 
 def intents():

@@ -98,11 +98,12 @@ def figures_of(summary, quality):
 
 
 def train(machine, task, technique, seed, options=None):
-    """Raises Failed."""
+    """A technique may have a policy of consistency behind a plus sign. Raises Failed."""
+    technique, _, policy = technique.partition("+")
+    choices = ["--technique", technique, *(["--consistency", policy] if policy else [])]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "summary.json"
-        machine.run(task.program, [*task.arguments(options or {}), "--technique", technique, "--seed", str(seed),
-                                   "--summary-json", str(path)])
+        machine.run(task.program, [*task.arguments(options or {}), *choices, "--seed", str(seed), "--summary-json", str(path)])
         try:
             summary = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -14,6 +14,7 @@ namespace lapse {
 namespace {
 
 constexpr std::string_view kDecay = "/sqrt(t)";
+constexpr std::string_view kStrong = "strong";
 
 // Returns the arguments in "name(arguments)"; nullopt if the text is not of this form.
 std::optional<std::string_view> arguments_of(std::string_view text, std::string_view name) {
@@ -40,8 +41,21 @@ std::optional<ValueBound> value_bound_in(std::string_view text) {
   return bound ? std::optional(ValueBound{*bound, decays}) : std::nullopt;
 }
 
+// The same, and ", strong" behind it.
+std::optional<ValueBound> strong_or_weak_in(std::string_view text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  std::optional<ValueBound> bound = value_bound_in(text.substr(0, comma));
+  if (comma == text.size()) return bound;
+  text.remove_prefix(comma + 1);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  if (text != kStrong) return std::nullopt;
+  if (bound) bound->strong = true;
+  return bound;
+}
+
 std::string to_text(const ValueBound& bound) {
-  return fmt::format("{}{}", bound.bound, bound.decays ? kDecay : "");
+  return fmt::format("{}{}{}{}", bound.bound, bound.decays ? kDecay : "", bound.strong ? ", " : "",
+                     bound.strong ? kStrong : "");
 }
 
 const ValueBound& checked(const ValueBound& bound) {
@@ -71,17 +85,18 @@ Consistency Consistency::parse(std::string_view text) {
   if (const auto arguments = arguments_of(text, "essp"))
     if (const auto staleness = number_in<std::uint32_t>(*arguments)) return essp(*staleness);
   if (const auto arguments = arguments_of(text, "vap"))
-    if (const auto bound = value_bound_in(*arguments)) return vap(*bound);
+    if (const auto bound = strong_or_weak_in(*arguments)) return vap(*bound);
   if (const auto arguments = arguments_of(text, "cvap")) {
     const std::size_t comma = std::min(arguments->find(','), arguments->size());
     const auto staleness = number_in<std::uint32_t>(arguments->substr(0, comma));
-    const auto bound = value_bound_in(arguments->substr(std::min(comma + 1, arguments->size())));
+    const auto bound = strong_or_weak_in(arguments->substr(std::min(comma + 1, arguments->size())));
     if (staleness && bound) return cvap(*staleness, *bound);
   }
   throw ConfigurationError(fmt::format(
       "'{}' is no consistency policy: expected sequential, eventual, asp, bsp, cap(s), ssp(s), essp(s), "
       "vap(v) or cvap(s, v), where s is a number of clocks, 0 to {}, and v a number such as 0.5, "
-      "or 0.5/sqrt(t), which falls with the clock",
+      "or 0.5/sqrt(t), which falls with the clock; vap(v, strong) and cvap(s, v, strong): for all workers "
+      "together",
       text, UINT32_MAX));
 }
 

@@ -30,10 +30,11 @@ class LAPSE_EXPORT Consistency {
   static constexpr Consistency ssp(std::uint32_t staleness) { return Consistency(Kind::ssp, staleness); }
   static constexpr Consistency essp(std::uint32_t staleness) { return Consistency(Kind::essp, staleness); }
   // A push waits while some replica may lack more of the worker's pushes to its key than the bound; a larger
-  // one passes alone. cvap: and like cap. Weak VAP and CVAP. Throw ConfigurationError.
+  // one passes alone. Strong: of all workers' pushes. cvap: and like cap. Throw ConfigurationError.
   static Consistency vap(const ValueBound& bound);
   static Consistency cvap(std::uint32_t staleness, const ValueBound& bound);
-  // Such as "bsp", "cap(3)", "asp" (eventual), "vap(0.5)", "cvap(2, 0.5/sqrt(t))". Throws ConfigurationError.
+  // Such as "bsp", "cap(3)", "asp" (eventual), "cvap(2, 0.5/sqrt(t))", "vap(1, strong)". Throws
+  // ConfigurationError.
   static Consistency parse(std::string_view text);
 
   constexpr bool may_have_copies() const { return kind_ != Kind::sequential && kind_ != Kind::ssp; }

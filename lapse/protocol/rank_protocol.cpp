@@ -24,6 +24,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       replication_(registry_, outbox(), key_replication_, relocation_, failure()),
       synchronization_(registry_, outbox(), replication_),
       levels_(registry_, outbox(), replication_),
+      budgets_(registry_, outbox(), levels_),
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
       groups_(registry_, outbox()),
@@ -37,6 +38,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
   add(replication_);
   add(synchronization_);
   add(levels_);
+  add(budgets_);
   add(localize_requests_);
   add(leases_);
   add(groups_);

@@ -16,6 +16,7 @@
 #include "lapse/protocol/key/localize_answers.hpp"
 #include "lapse/protocol/key/operation_sender.hpp"
 #include "lapse/protocol/key/owner_lookups.hpp"
+#include "lapse/protocol/levels/budgets.hpp"
 #include "lapse/protocol/levels/levels.hpp"
 #include "lapse/protocol/modules/leases.hpp"
 #include "lapse/protocol/modules/localize_requests.hpp"
@@ -48,6 +49,7 @@ class RankProtocol final : public ModuleHost {
   Synchronization& synchronization() { return synchronization_; }
   Levels& levels() { return levels_; }
   const Levels& levels() const { return levels_; }
+  Budgets& budgets() { return budgets_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   RankGroups& groups() { return groups_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
@@ -70,6 +72,7 @@ class RankProtocol final : public ModuleHost {
   Replication replication_;
   Synchronization synchronization_;
   Levels levels_;
+  Budgets budgets_;
   LocalizeRequests localize_requests_;
   Leases leases_;
   RankGroups groups_;

@@ -91,6 +91,11 @@ class Store : public SlotAccess, public WatchedRoles {
   Found update_main_at(Word& word, F&& f) {
     return update_if(word, SlotBits::kOpenOwner, std::forward<F>(f));
   }
+  // Like update_main_at, if the key has no replicas.
+  template <class F>
+  Found update_sole_at(Word& word, F&& f) {
+    return update_if(word, SlotBits::kSoleOwner, std::forward<F>(f));
+  }
   // The copies that an access may use: only the main copy, or a replica too.
   enum class Reach : std::uint8_t { main, any };
   // Like update_at; uses replicas as far as the update rule allows.

@@ -124,3 +124,23 @@ TEST_CASE("values: what replicas may lack is bounded in any scenario") {
 TEST_CASE("values: with a bound of clocks, too") {
   expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .clocked = true, .valued = true});
 }
+
+TEST_CASE("values: what replicas may lack of all workers' changes is bounded where each rank is a domain") {
+  expect_copies({.min_ranks = 2,
+                 .max_ranks = 4,
+                 .domain_ranks = 1,
+                 .replication = true,
+                 .eventual = true,
+                 .valued = true,
+                 .strong = true});
+}
+
+TEST_CASE("values: what replicas may lack of all workers' changes is bounded in any scenario") {
+  expect_copies({.min_ranks = 2,
+                 .replication = true,
+                 .eventual = true,
+                 .clocked = true,
+                 .valued = true,
+                 .strong = true});
+  expect_copies({.min_ranks = 2, .replication = true, .eventual = true, .valued = true, .strong = true});
+}

@@ -108,7 +108,7 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   calls_of_clock = one_of(2U, 4U, 8U);
   if (limits.valued) {
     replication->gradients = false;
-    const ValueBound bound{.bound = one_of(0.5, 1.0, 2.0, 5.0)};
+    const ValueBound bound{.bound = one_of(0.5, 1.0, 2.0, 5.0), .strong = limits.strong};
     consistency = limits.clocked ? Consistency::cvap(staleness, bound) : Consistency::vap(bound);
   } else {
     consistency = one_of(Consistency::cap(staleness), Consistency::essp(staleness),

@@ -40,6 +40,7 @@ struct ScenarioLimits {
   bool upgrades = false;              // short runs in which replicas become main copies
   bool clocked = false;               // replication: the staleness of table 0 is bounded by clocks
   bool valued = false;                // replication: what replicas of table 0 may lack is bounded
+  bool strong = false;                // valued: of all workers together
   bool refusals = false;              // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;          // a lookup reads any number
   bool holders_wait = false;          // a deliberate fault: the holder of a lease waits for further keys

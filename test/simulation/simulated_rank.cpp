@@ -75,6 +75,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
     add_worker(scenario, first_worker + local, histories);
   progress_role.assert_held();  // One thread does everything.
   protocol_.levels().start();
+  protocol_.budgets().start();
 }
 
 void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {

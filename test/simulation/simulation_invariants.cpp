@@ -90,6 +90,13 @@ void Simulation::check_copies() {
         most[worker] = std::max(most[worker], counts[worker]);
       }
     }
+    double lacking = 0;
+    for (std::size_t worker = 0; least && worker < most.size(); ++worker)
+      lacking += static_cast<double>(most[worker] - (*least)[worker]);
+    if (bound->strong && lacking > std::max(1.0, bound->bound)) {
+      throw InvariantViolation(
+          fmt::format("K9: some copies of key {} lack {} pushes of all workers", number, lacking));
+    }
     for (std::size_t worker = 0; least && worker < most.size(); ++worker) {
       const auto difference = static_cast<double>(most[worker] - (*least)[worker]);
       if (difference > std::max(1.0, bound->bound)) {

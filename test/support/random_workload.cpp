@@ -1,5 +1,4 @@
 #include "test/support/random_workload.hpp"
-#include "lapse/ps/function.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +6,32 @@
 #include <numeric>
 #include <utility>
 
+#include "lapse/ps/access/granted_push.hpp"
+#include "lapse/ps/function.hpp"
+
 namespace lapse::test {
 
 bool may_push(Worker& worker, const TableHandle& table, std::span<const Key> keys, double magnitude) {
   return worker.core().may_push(table, keys, magnitude);
+}
+
+std::unique_ptr<CallSteps> begin_granted_push(Worker& worker, const TableHandle& table,
+                                              std::span<const Key> keys, const std::byte* updates,
+                                              float scale) {
+  class Steps final : public CallSteps {
+   public:
+    explicit Steps(std::unique_ptr<GrantedPush> push) : push_(std::move(push)) {}
+    bool is_done() const override { return push_->is_done(); }
+    bool may_advance() const override { return push_->may_advance(); }
+    void advance() override { push_->advance(); }
+
+   private:
+    std::unique_ptr<GrantedPush> push_;
+  };
+  const auto& bound = table.state().definition().value_bound;
+  if (!bound || !bound->strong) return nullptr;
+  const AccessRequest request{.operation = {.kind = OperationKind::push, .scale = scale}, .updates = updates};
+  return std::make_unique<Steps>(worker.core().begin_push(table, keys, request));
 }
 
 std::string_view to_string(Call call) {
@@ -64,6 +85,7 @@ bool RandomWorkload::may_step() const {
   if (finished()) return false;
   if (leases_ && leases_->active()) return leases_->may_step();
   if (syncs()) return syncs_->may_step();
+  if (waiting_ != nullptr) return waiting_->steps()->may_advance();
   const bool last = calls_ == settings_.calls;
   const std::size_t count = last ? pending_.size() : wait_for_;
   const auto done = [](const auto& call) { return call->done(); };
@@ -89,6 +111,15 @@ void RandomWorkload::take_step() {
   if (syncs()) {
     last_ = {};
     last_.of_lease = syncs_->step();
+    return;
+  }
+  if (waiting_ != nullptr) {
+    last_ = {};
+    last_.of_lease = "changes what is granted";
+    waiting_->steps()->advance();
+    if (!waiting_->steps()->is_done()) return;
+    waiting_->finish();
+    waiting_.reset();
     return;
   }
   const bool last = calls_ == settings_.calls;
@@ -164,6 +195,12 @@ void RandomWorkload::make_call() {
   if (last_.call == Call::intent) return begin_intent();
   std::unique_ptr<PendingCall> pending = client.call(last_.call, last_.keys);
   if (pending == nullptr) return;
+  if (CallSteps* const steps = pending->steps()) {
+    if (!steps->is_done()) {
+      waiting_ = std::move(pending);
+      return;
+    }
+  }
   if (pending->done()) {
     pending->finish();
     return;

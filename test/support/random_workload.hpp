@@ -50,7 +50,7 @@ class RandomWorkload {
 
   bool finished() const {
     return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
-           !has_intents() && !syncs();
+           !has_intents() && !syncs() && waiting_ == nullptr;
   }
   // False while the worker waits for an answer: step() would block.
   bool may_step() const;
@@ -83,6 +83,7 @@ class RandomWorkload {
   std::unique_ptr<ClockPlay> clock_;
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
+  std::unique_ptr<PendingCall> waiting_;               // the worker is in this call; else null
   std::size_t wait_for_ =
       0;  // how many of pending_, from the oldest or the newest, to wait for before the next call
   bool wait_for_newest_ = false;
@@ -93,7 +94,7 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;  // what was done about a lease or a sync
+    std::string of_lease;  // what was done about a lease, a sync or a call in which the worker waits
     bool of_intents = false;
     bool of_clock = false;  // the last intents have ended
   } last_;

@@ -16,6 +16,19 @@ namespace lapse::test {
 // WorkerCore::may_push.
 bool may_push(Worker& worker, const TableHandle& table, std::span<const Key> keys, double magnitude);
 
+// The steps of a call in which the worker waits.
+class CallSteps {
+ public:
+  virtual ~CallSteps() = default;
+  virtual bool is_done() const = 0;
+  virtual bool may_advance() const = 0;
+  virtual void advance() = 0;
+};
+// A push to a table that bounds what all workers together change; else null. Keys and updates outlive it.
+std::unique_ptr<CallSteps> begin_granted_push(Worker& worker, const TableHandle& table,
+                                              std::span<const Key> keys, const std::byte* updates,
+                                              float scale);
+
 enum class Call {
   pull,
   push,
@@ -41,6 +54,8 @@ class PendingCall {
   virtual ~PendingCall() = default;
 
   bool done() const { return operation_.done(); }
+  // Null if the worker does not wait in the call. Otherwise it makes no other call until they are done.
+  virtual CallSteps* steps() { return nullptr; }
   // Waits if necessary, then checks the answer. Throws HistoryViolation.
   void finish() {
     try {

@@ -141,6 +141,33 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> pushed_;
   };
 
+  // The worker waits until it may change the keys.
+  class GrantedCall final : public PendingCall {
+   public:
+    GrantedCall(CounterClient& client, std::vector<std::pair<Key, std::int64_t>> pushed,
+                std::vector<Key> names, std::vector<T> updates, float scale)
+        : PendingCall(Operation()),
+          client_(client),
+          pushed_(std::move(pushed)),
+          names_(std::move(names)),
+          updates_(std::move(updates)),
+          steps_(begin_granted_push(client.worker_, client.table_.handle(), names_,
+                                    reinterpret_cast<const std::byte*>(updates_.data()), scale)) {
+      steps_->advance();
+    }
+    CallSteps* steps() override { return steps_.get(); }
+
+   private:
+    void answered() override {
+      for (const auto& [key, number] : pushed_) client_.push_answered(key, number);
+    }
+    CounterClient& client_;
+    std::vector<std::pair<Key, std::int64_t>> pushed_;
+    std::vector<Key> names_;
+    std::vector<T> updates_;
+    std::unique_ptr<CallSteps> steps_;
+  };
+
   class PendingReset final : public PendingCall {
    public:
     PendingReset(Operation operation, CounterClient& client, std::vector<std::pair<Key, std::int64_t>> resets)
@@ -254,6 +281,10 @@ class CounterClient final : public TableClient {
       for (T& element : unit) element /= static_cast<T>(scale);
       updates.insert(updates.end(), unit.begin(), unit.end());
       elements = pairs.add(name(key), unit) && elements;
+    }
+    const auto& bound = table_.handle().state().definition().value_bound;
+    if (bound && bound->strong && live_ != nullptr) {
+      return std::make_unique<GrantedCall>(*this, std::move(pushed), names(keys), std::move(updates), scale);
     }
     Operation operation = elements           ? pairs.push(worker_, table_, scale)
                           : keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)

@@ -13,10 +13,11 @@ using lapse::ValueBound;
 TEST_CASE("policies are read as they are written") {
   for (const std::string text :
        {"sequential", "eventual", "bsp", "cap(0)", "cap(3)", "ssp(1)", "essp(2)", "vap(8)", "vap(0.5)",
-        "vap(0.5/sqrt(t))", "cvap(2, 0.25)", "cvap(0, 1e-06/sqrt(t))"}) {
+        "vap(0.5/sqrt(t))", "vap(0.5/sqrt(t), strong)", "cvap(2, 0.25)", "cvap(2, 0.25, strong)", "cvap(0, 1e-06/sqrt(t))"}) {
     CHECK(Consistency::parse(text).to_string() == text);
   }
   CHECK(Consistency::parse("asp") == Consistency::eventual);
+  CHECK(Consistency::parse("vap(1,strong)") == Consistency::vap({.bound = 1, .strong = true}));
   CHECK(Consistency::parse("cvap(1,2)") == Consistency::cvap(1, {.bound = 2}));
 }
 
@@ -36,6 +37,9 @@ TEST_CASE("what is no policy is refused") {
                                  "vap(-1)",
                                  "vap(nan)",
                                  "vap(inf)",
+                                 "vap(strong)",
+                                 "vap(1, weak)",
+                                 "vap(1, )",
                                  "vap(1/sqrt(x))",
                                  "vap(/sqrt(t))",
                                  "cvap(1)",
@@ -66,6 +70,7 @@ TEST_CASE("each policy has its bounds") {
   CHECK_FALSE(Consistency::cap(1).value_bound());
   CHECK(Consistency::vap({.bound = 2, .decays = true}).value_bound() == ValueBound{2, true});
   CHECK(Consistency::cvap(0, {.bound = 2}).value_bound() == ValueBound{2, false});
+  CHECK(Consistency::vap({.bound = 2, .strong = true}).value_bound()->strong);
   CHECK(Consistency::bsp.sends_at_clocks());
   CHECK_FALSE(Consistency::cap(0).sends_at_clocks());
   CHECK(Consistency::essp(1).replicates_accessed());

@@ -80,6 +80,11 @@ enum class FrameKind : std::uint16_t {
   level_near = 57,  // within a domain: the sender's clock, and how fresh the copies are that it serves
   // To a rank that serves the same keys for another domain: all updates up to this level are sent.
   fresh = 58,
+  // Changes of a key by all workers that some copy may lack: to the key's home, and back.
+  reserve = 59,
+  grant = 60,
+  release = 61,  // all copies show them
+  hasten = 62,   // from the home: other workers wait for the release of the receiver's changes
 };
 
 // The enumerators' names, by number.
@@ -100,10 +105,12 @@ inline constexpr std::string_view kFrameNames[] = {
     // Single elements:
     "pull_elements", "push_elements", "pull_elements_answer",
     // Levels of clocks:
-    "level_up", "level_down", "level_near", "fresh"};
+    "level_up", "level_down", "level_near", "fresh",
+    // Changes that some copy may lack:
+    "reserve", "grant", "release", "hasten"};
 // The numbers of kinds are below this.
 inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
-static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::fresh) + 1);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::hasten) + 1);
 
 // "unknown" for a number without a kind.
 constexpr std::string_view frame_name(std::size_t kind) {

@@ -56,7 +56,7 @@ void Levels::start() {
   for (const Rank rank : members_of_domain(registry_))
     if (rank != registry_.self()) neighbours_.push_back({.rank = rank, .reported = {}});
   tree_ = LevelTree(registry_.ranks(), registry_.self());
-  clock_ = wanted_ = 0;
+  clock_ = wanted_ = wanted_here_ = 0;
   merged_ = fresh_ = heard_ = marked_ = known_ = {};
   sent_up_ = sent_down_ = {};
   is_cutting_ = waits_to_cut_ = false;
@@ -65,6 +65,7 @@ void Levels::start() {
   domain_fresh_.store(0, std::memory_order_relaxed);
   begun_.store(0, std::memory_order_relaxed);
   visible_.store(0, std::memory_order_relaxed);
+  announced_ = {};
   // A rank without workers has something to report.
   set_deadline(now());
 }
@@ -184,7 +185,7 @@ void Levels::advance_cut() {
 }
 
 void Levels::report() {
-  Level wanted = 0;
+  Level wanted = wanted_here_;
   for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i)
     wanted = std::max(wanted, registry_.workers()[i]->level().wanted());
   tree_.set_own({.merged = merged_, .visible = fresh_.epoch, .wanted = wanted});
@@ -248,7 +249,6 @@ void Levels::publish() {
 
 void Levels::end_turn() {
   if (!is_used_) return;
-  const std::array before_turn{learnt(), fresh(), visible()};
   clock_ = std::max(clock_, own_clock());
   // What is learnt may ask for a further cut, and the end of a cut raises what is learnt on the root.
   const auto levels = [this]() LAPSE_REQUIRES(progress_role) {
@@ -263,7 +263,11 @@ void Levels::end_turn() {
   }
   notify_neighbours();
   publish();
-  if (std::array{learnt(), fresh(), visible()} != before_turn) registry_.wake_workers();
+  // A message may have raised one of them before the end of the turn.
+  const std::array risen{learnt(), fresh(), visible()};
+  if (risen != announced_) registry_.wake_workers();
+  if (risen.back() != announced_.back() && risen_) risen_();
+  announced_ = risen;
   // The awaited events happen in other modules: a DELTA or an operation is answered, a REFRESH arrives, a
   // lease ends.
   bool waits = is_cutting_ || waits_to_cut_ || heard_.exceeds(known_);

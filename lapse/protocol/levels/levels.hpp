@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
@@ -98,6 +101,16 @@ class Levels final : public ProtocolModule {
   // No need that is not visible yet is above this one.
   static constexpr Level kOpenNeeds = 3;
 
+  // Asks for epochs up to this one, as workers do by their WorkerLevel.
+  void want(Level epoch) LAPSE_REQUIRES(progress_role) {
+    if (epoch <= wanted_here_) return;
+    wanted_here_ = epoch;
+    request_end_turn();
+  }
+
+  // `risen` is called at the end of a turn in which visible() has risen.
+  void set_listener(std::function<void()> risen) { risen_ = std::move(risen); }
+
   std::span<const FrameSpec> frames() const override { return kFrames; }
   // Takes a LevelNotice.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
@@ -165,12 +178,15 @@ class Levels final : public ProtocolModule {
   LevelPair cut_ LAPSE_GUARDED_BY(progress_role);  // what merged_ and fresh_ become when the cut ends
   LevelPair cut_fresh_ LAPSE_GUARDED_BY(progress_role);
   Level wanted_ LAPSE_GUARDED_BY(progress_role) = 0;       // the epoch to cut for
+  Level wanted_here_ LAPSE_GUARDED_BY(progress_role) = 0;  // by want
   LevelReport sent_up_ LAPSE_GUARDED_BY(progress_role);    // to the parent
   LevelPair heard_ LAPSE_GUARDED_BY(progress_role);        // the minimum of all ranks, before it is learnt
   LevelPair marked_ LAPSE_GUARDED_BY(progress_role);       // the level for which marks were taken last
   LevelPair known_ LAPSE_GUARDED_BY(progress_role);        // what is learnt
   LevelReport sent_down_ LAPSE_GUARDED_BY(progress_role);  // to the children
   NearLevelRecord sent_near_ LAPSE_GUARDED_BY(progress_role);
+  std::array<Level, 3> announced_ LAPSE_GUARDED_BY(progress_role){};  // learnt, fresh, visible: to workers
+  std::function<void()> risen_;
   // self-synchronised
   std::atomic<Level> learnt_{0};  // the clock of known_
   std::atomic<Level> domain_fresh_{0};

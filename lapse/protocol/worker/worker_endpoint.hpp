@@ -9,6 +9,7 @@
 #include "lapse/core/limits.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/statistics/counters.hpp"
+#include "lapse/protocol/worker/grant_request.hpp"
 #include "lapse/protocol/worker/lease_request.hpp"
 #include "lapse/protocol/worker/operation_state.hpp"
 #include "lapse/protocol/worker/read_samples.hpp"
@@ -150,6 +151,8 @@ class WorkerEndpoint {
 
   // The worker's only lease.
   LeaseRequest& lease_request() { return lease_request_; }
+  // The worker's only request for grants.
+  GrantRequest& grant_request() { return grant_request_; }
   // The worker's only wait until replicas are merged and refreshed.
   SyncRequest& sync_request() { return sync_request_; }
 
@@ -216,6 +219,7 @@ class WorkerEndpoint {
   std::unique_ptr<KeyFailure> failure_;
   std::shared_ptr<WorkerClock> clock_ = std::make_shared<WorkerClock>();
   LeaseRequest lease_request_;
+  GrantRequest grant_request_{*this};
   SyncRequest sync_request_;
   LevelNotice level_notice_;
   std::unique_ptr<StallQuestion> stall_question_;

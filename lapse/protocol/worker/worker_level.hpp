@@ -73,17 +73,17 @@ class WorkerLevel {
   std::atomic<std::uint32_t> open_[2] = {};
 };
 
-// At most one is queued for each worker.
+// Whether a submission that is queued once at a time is to be queued.
 //
 // Thread safety: the members say who calls them.
-class LevelNotice : public Submission {
+class QueuedFlag {
  public:
-  // The worker: after its level has risen. Whether it must submit this.
+  // The worker: after it has something new to say. Whether it must submit it.
   bool raise() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return !is_queued_.exchange(true, std::memory_order_acq_rel);
   }
-  // The engine: before it reads the level.
+  // The engine: before it reads what is new.
   void taken() {
     is_queued_.store(false, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -92,5 +92,8 @@ class LevelNotice : public Submission {
  private:
   std::atomic<bool> is_queued_{false};
 };
+
+// Says that the level of a worker has risen.
+class LevelNotice : public Submission, public QueuedFlag {};
 
 }  // namespace lapse

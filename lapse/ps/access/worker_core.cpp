@@ -199,8 +199,8 @@ void WorkerCore::abandon_lease() noexcept {
 
 void WorkerCore::drain() noexcept {
   try {
-    wait_until([this] { return has_answers() && synced(); }, "the answers to a worker of a failed group",
-               StallSubject::keys, EndedBy::rank);
+    wait_until([this] { return has_answers() && synced() && endpoint_.grant_request().is_idle(); },
+               "the answers to a worker of a failed group", StallSubject::keys, EndedBy::rank);
     endpoint_.take_failure();
   } catch (...) {
     // A rank has failed: the slot is not used again.

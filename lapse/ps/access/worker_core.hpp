@@ -1,6 +1,7 @@
 // The part of a worker that is not inlined into the user's program.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "lapse/protocol/worker/worker_endpoint.hpp"
 #include "lapse/ps/access/access_request.hpp"
 #include "lapse/ps/access/argument_checks.hpp"
+#include "lapse/ps/access/bounded_push.hpp"
 #include "lapse/ps/access/phase.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
@@ -31,6 +33,7 @@
 
 namespace lapse {
 
+class GrantedPush;
 class OperationBuilder;
 enum class Locality : std::uint8_t;
 
@@ -130,6 +133,17 @@ class WorkerCore {
     if (table.state().definition().value_bound) [[unlikely]]
       throw_bounded(table, call);
   }
+  // The steps of such a push of whole values, if the bound is for all workers together: a test calls them.
+  std::unique_ptr<GrantedPush> begin_push(const TableHandle& table, std::span<const Key> keys,
+                                          const AccessRequest& request);
+  // What GrantedPush uses. Changes a key in memory, if it has no replicas: then all copies show the change.
+  // Returns whether it has.
+  bool push_sole(const TableHandle& table, const BoundedPush& push, std::size_t first,
+                 const BoundedPush::Unit& unit);
+  // The epoch in which all copies show the worker's changes of the key, which are answered; 0: they do.
+  Level need_of(const TableShard& table, Key key) const;
+  double value_bound(const TableShard& table) const;
+  void submit(Submission& submission);
   // Whether a push to these keys, each of this magnitude, would not wait. If it would, the ranks are asked
   // for what it waits for.
   bool may_push(const TableHandle& table, std::span<const Key> keys, double magnitude);
@@ -211,25 +225,18 @@ class WorkerCore {
   void fetch(const TableHandle& table, std::span<const Key> keys, std::byte* to);
   // The worker pushes to the keys.
   void change_reads(const TableShard& table, std::span<const Key> keys, const AccessRequest& request);
-  // A push that is carried out in parts where it must wait. A unit is a push to one key.
-  struct BoundedPush {
-    struct Unit {
-      Key key;
-      double magnitude;
-      std::size_t end;  // the first of the next unit
-    };
-    std::size_t size;
-    std::function<Unit(std::size_t first)> unit;
-    std::function<Operation(std::size_t first, std::size_t end)> push;
-  };
   Operation push_bounded(const TableHandle& table, const BoundedPush& push);
+  Operation push_granted(const TableHandle& table, const BoundedPush& push);
   // The gate of a table with a value bound.
   ValueGate& value_gate(const TableShard& table);
   // Finds out whether the worker's updates of the key are answered; of all keys, if they have become many.
   void settle(ValueGate& gate, const TableShard& table, Key key) const;
   void settle_all(ValueGate& gate, const TableShard& table) const;
-  double value_bound(const TableShard& table) const;
   void want_epoch(Level epoch);
+  void count_value_wait(const TableHandle& table, std::size_t waits,
+                        std::chrono::steady_clock::time_point began);
+  // Keys and updates must outlive the result.
+  BoundedPush bounded_rows(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   void wait_for_gate(const TableHandle& table, const BoundedPush::Unit& unit);
   void wait_for_copies(const std::function<bool()>& done, std::string_view what);
   [[noreturn]] LAPSE_EXPORT_INNER void throw_bounded(const TableHandle& table, std::string_view call) const;
@@ -243,7 +250,6 @@ class WorkerCore {
                                       const AccessRequest& request);
   // For a call on `keys` keys of which none was sent.
   [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
-  void submit(Submission& submission);
   Operation submit(OperationBuilder& builder);
   // Waits while too much is in flight, by the options or by the limits of counters, for a call on `keys`
   // keys.

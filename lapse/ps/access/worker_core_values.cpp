@@ -36,16 +36,21 @@ ValueGate& WorkerCore::value_gate(const TableShard& table) {
   return *gate;
 }
 
-void WorkerCore::settle(ValueGate& gate, const TableShard& table, Key key) const {
-  if (!gate.has_unanswered(key) || endpoint_.unanswered().contains(table.id(), key)) return;
-  const Levels& levels = phase_.protocol.levels();
+Level WorkerCore::need_of(const TableShard& table, Key key) const {
   // If there is only the main copy now, it shows them all.
   const Store::Word* const word = table.store().find(key);
   if (word != nullptr) {
     const SlotWord now(word->load(std::memory_order_seq_cst));
-    if (now.role() == Role::owner && !now.is_replicated()) return gate.answered(key, std::nullopt);
+    if (now.role() == Role::owner && !now.is_replicated()) return 0;
   }
-  const Level need = levels.need(table.definition().members() > 1);
+  return phase_.protocol.levels().need(table.definition().members() > 1);
+}
+
+void WorkerCore::settle(ValueGate& gate, const TableShard& table, Key key) const {
+  if (!gate.has_unanswered(key) || endpoint_.unanswered().contains(table.id(), key)) return;
+  const Levels& levels = phase_.protocol.levels();
+  const Level need = need_of(table, key);
+  if (need == 0) return gate.answered(key, std::nullopt);
   gate.raise(levels.visible());
   try {
     gate.answered(key, need);
@@ -76,7 +81,7 @@ void WorkerCore::want_epoch(Level epoch) {
 
 bool WorkerCore::may_push(const TableHandle& table, std::span<const Key> keys, double magnitude) {
   const TableShard& state = table.state();
-  if (!state.definition().value_bound) return true;
+  if (!state.definition().value_bound || state.definition().value_bound->strong) return true;
   ValueGate& gate = value_gate(state);
   settle_all(gate, state);
   // A copy: the keys may repeat.
@@ -119,8 +124,13 @@ void WorkerCore::wait_for_gate(const TableHandle& table, const BoundedPush::Unit
         },
         what);
   }
+  count_value_wait(table, 1, began);
+}
+
+void WorkerCore::count_value_wait(const TableHandle& table, std::size_t waits,
+                                  std::chrono::steady_clock::time_point began) {
   TableCounters& counters = gate_.counters(table);
-  ++counters.value_waits;
+  counters.value_waits += waits;
   counters.value_waiting_nanoseconds +=
       static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count());
 }
@@ -131,6 +141,7 @@ Operation WorkerCore::push_bounded(const TableHandle& table, const BoundedPush& 
   // With more keys than this, the worker's sums are made smaller, even if no push waits for that.
   constexpr std::size_t kManyKeys = 4096;
   const TableShard& state = table.state();
+  if (state.definition().value_bound->strong) return push_granted(table, push);
   ValueGate& gate = value_gate(state);
   if (gate.unanswered() > kManyKeys) settle_all(gate, state);
   if (gate.answered() > kManyKeys) want_epoch(gate.newest_need());
@@ -177,40 +188,52 @@ Operation WorkerCore::push_bounded(const TableHandle& table, const BoundedPush& 
   throw_out_of_memory(table, push.size);
 }
 
+// --- calls
+
+BoundedPush WorkerCore::bounded_rows(const TableHandle& table, std::span<const Key> keys,
+                                     const AccessRequest& request) {
+  TableShard& state = table.state();
+  const ElementType type = state.sizes().layout().type;
+  const auto offsets = std::make_shared<std::vector<std::size_t>>(1);
+  offsets->reserve(keys.size() + 1);
+  for (const Key key : keys) offsets->push_back(offsets->back() + state.value_bytes(key));
+  // Of this row on.
+  const auto part = [request, offsets](std::size_t first) {
+    AccessRequest rest = request;
+    rest.updates += (*offsets)[first];
+    return rest;
+  };
+  return {
+      .size = keys.size(),
+      .unit = [&state, keys, part, type](std::size_t at) -> BoundedPush::Unit {
+        return {keys[at],
+                push_magnitude(state.definition().rule.rule(), type, part(at).updates,
+                               state.value_bytes(keys[at]) / element_bytes(type), part(at).operation.scale),
+                at + 1};
+      },
+      .push = [this, &table, keys, part](
+                  std::size_t first,
+                  std::size_t end) { return access(table, keys.subspan(first, end - first), part(first)); },
+      .apply =
+          [&state, keys, part](std::size_t first, std::size_t, std::byte* slot) {
+            state.apply(part(first).operation, keys[first], slot, part(first).updates, nullptr);
+          }};
+}
+
 Operation WorkerCore::push_checked(const TableHandle& table, std::span<const Key> keys,
                                    const AccessRequest& request) {
   const TableShard& state = table.state();
-  if (!state.definition().value_bound) {
-    if (!state.definition().caches_reads) return access(table, keys, request);
-    try {
-      Operation operation = access(table, keys, request);
-      change_reads(state, keys, request);
-      return operation;
-    } catch (...) {
-      // Some keys may be changed.
-      forget_reads(table, keys);
-      throw;
-    }
+  if (state.definition().value_bound) return push_bounded(table, bounded_rows(table, keys, request));
+  if (!state.definition().caches_reads) return access(table, keys, request);
+  try {
+    Operation operation = access(table, keys, request);
+    change_reads(state, keys, request);
+    return operation;
+  } catch (...) {
+    // Some keys may be changed.
+    forget_reads(table, keys);
+    throw;
   }
-  const ElementType type = state.sizes().layout().type;
-  std::vector<std::size_t> offsets{0};
-  offsets.reserve(keys.size() + 1);
-  for (const Key key : keys) offsets.push_back(offsets.back() + state.value_bytes(key));
-  return push_bounded(
-      table, {.size = keys.size(),
-              .unit = [&](std::size_t at) -> BoundedPush::Unit {
-                return {keys[at],
-                        push_magnitude(state.definition().rule.rule(), type, request.updates + offsets[at],
-                                       (offsets[at + 1] - offsets[at]) / element_bytes(type),
-                                       request.operation.scale),
-                        at + 1};
-              },
-              .push =
-                  [&](std::size_t first, std::size_t end) {
-                    AccessRequest part = request;
-                    part.updates += offsets[first];
-                    return access(table, keys.subspan(first, end - first), part);
-                  }});
 }
 
 Operation WorkerCore::push_elements_checked(const TableHandle& table, const ElementPairs& pairs,
@@ -242,6 +265,12 @@ Operation WorkerCore::push_elements_checked(const TableHandle& table, const Elem
                         pairs.have_one_key() ? pairs.keys : pairs.keys.subspan(first, end - first),
                         pairs.indices.subspan(first, end - first)};
                     return access_elements(table, few, part);
+                  },
+              .apply =
+                  [&](std::size_t first, std::size_t end, std::byte* slot) {
+                    state.definition().rule.apply_elements(
+                        slot, state.sizes().length(pairs.key(first)), &pairs.indices[first],
+                        request.updates + first * bytes, end - first, request.operation.scale);
                   }});
 }
 

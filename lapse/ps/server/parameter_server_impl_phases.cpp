@@ -113,7 +113,10 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   sync_barrier_cut_.start(std::ssize(participants) == ranks(), replicas_are_shared);
   all_workers_.start(phase.local_workers, std::move(participants), &sync_barrier_cut_);
   protocol_.termination().start();
-  engine_.exclusively([this]() LAPSE_REQUIRES(progress_role) { protocol_.levels().start(); });
+  engine_.exclusively([this]() LAPSE_REQUIRES(progress_role) {
+    protocol_.levels().start();
+    protocol_.budgets().start();
+  });
   return phase;
 }
 

@@ -103,7 +103,8 @@ class Server:
         home="hash": or range, an array with one rank per key, or a function of the key.
         location_caches: True or False; by default the server's option.
         consistency: "sequential" (default), "eventual" (default of a manager), "bsp", "cap(s)", "ssp(s)" or "essp(s)": at most s
-        clocks behind, "vap(v)": at most v per key and worker missing, "cvap(s, v)".
+        clocks behind, "vap(v)": at most v per key and worker missing, "vap(v, strong)": per key, "cvap(s, v)",
+        "cvap(s, v, strong)".
         not_finite: allow, count or refuse pushes and sets with non-finite numbers. max_push_norm: the largest L2 norm of a
         push to a key.
         """

@@ -82,7 +82,7 @@ def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengt
         raise errors.ConfigurationError(f"rule {rule!r}: expected a name or a lapse.Rule")
     if parameters and isinstance(rule, Rule):
         raise errors.ConfigurationError(f"the parameter {next(iter(parameters))!r}: a lapse.Rule has its own")
-    if consistency is not None and not re.fullmatch(r"sequential|eventual|asp|bsp|(cap|e?ssp)\(\d{1,10}\)|c?vap\([^()]+(\(t\))?\)", str(consistency)):
+    if consistency is not None and not re.fullmatch(r"sequential|eventual|asp|bsp|(cap|e?ssp)\(\d{1,10}\)|c?vap\([^()]+(\(t\))?(, *strong)?\)", str(consistency)):
         raise errors.ConfigurationError(
             f"consistency of {what} is {consistency!r}: expected sequential, eventual, bsp, cap(s), "
             "ssp(s), essp(s), vap(v) or cvap(s, v), such as cap(2), or None for the server's default")

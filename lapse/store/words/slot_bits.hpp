@@ -32,6 +32,8 @@ class SlotBits {
   // The main copy is local and not leased: every worker that can address the slot may use its memory, with
   // the latch held or, for reading, while no thread holds the latch.
   static constexpr Test kOpenOwner{kRoleMask | kLeasedBit, kOwnerBits};
+  // Like kOpenOwner, for a main copy that has no replicas.
+  static constexpr Test kSoleOwner{kRoleMask | kLeasedBit | kReplicatedBit, kOwnerBits};
   // Like kOpenOwner, for the main copy or a replica.
   static constexpr Test kOpenValue{kUsableBit | kLeasedBit, kUsableBit};
 

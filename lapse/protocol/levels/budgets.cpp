@@ -1,0 +1,225 @@
+#include "lapse/protocol/levels/budgets.hpp"
+
+#include <algorithm>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+constexpr const char* kWrongLength = "a message about grants has a wrong length";
+// A rank that has this many changed keys asks for an epoch, to be rid of them.
+constexpr std::size_t kManyKeys = 4096;
+
+}  // namespace
+
+Rank Budgets::home(const TableShard& table, Key key) {
+  const TableDefinition& definition = table.definition();
+  return definition.serving_rank(key, definition.homes.home(key));
+}
+
+Budgets::Budgets(const Registry& registry, Outbox& outbox, Levels& levels)
+    : registry_(registry), outbox_(outbox), levels_(levels) {
+  levels_.set_listener([this] {
+    progress_role.assert_held();  // Called by the module.
+    request_end_turn();
+  });
+}
+
+void Budgets::start() {
+  budgets_.clear();
+  reserved_.clear();
+  abandoned_.clear();
+  for (Open& open : open_) open = {};
+  hurries_ = false;
+  requests_ = 0;
+}
+
+// --- events
+
+void Budgets::handle_submission(Submission& submission) {
+  auto& request = static_cast<GrantRequest&>(submission);
+  request.taken();
+  if (request.begin_turn()) {
+    ++requests_;
+    reserve_all(request);
+  }
+  take_written(request);
+  if (request.is_abandoned() && !request.is_idle() &&
+      std::ranges::find(abandoned_, &request) == abandoned_.end())
+    abandoned_.push_back(&request);
+  request_end_turn();
+}
+
+void Budgets::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  for (std::uint32_t i = 0; i < header.count; ++i) {
+    switch (static_cast<FrameKind>(header.kind)) {
+      case FrameKind::reserve: {
+        const auto record = record_of<ReserveRecord>(header, records, i, kWrongLength);
+        TableShard& table = registry_.table(header.table);
+        if (!(record.magnitude > 0) || !(record.bound > 0))
+          throw ProtocolError("a reservation whose magnitude or bound is not positive");
+        take_reservation(table, Registry::served_key(table, record.key),
+                         {from, record.number, record.magnitude, record.bound});
+        break;
+      }
+      case FrameKind::grant:
+        take_grant(record_of<GrantRecord>(header, records, i, kWrongLength));
+        break;
+      case FrameKind::release: {
+        const auto record = record_of<ReleaseRecord>(header, records, i, kWrongLength);
+        TableShard& table = registry_.table(header.table);
+        if (!(record.magnitude > 0) || record.grants == 0) throw ProtocolError("a release of no change");
+        take_release(table, Registry::served_key(table, record.key), from, {record.magnitude, record.grants});
+        break;
+      }
+      default:
+        record_of<HastenRecord>(header, records, i, kWrongLength);
+        hurry();
+        break;
+    }
+  }
+  request_end_turn();
+}
+
+// --- reservations and grants
+
+void Budgets::reserve_all(GrantRequest& request) {
+  TableShard& table = request.table();
+  for (std::uint32_t item = 0; item < request.items().size(); ++item) {
+    const GrantRequest::Item& content = request.items()[item];
+    const std::uint64_t number = next_number_++;
+    reserved_.emplace(number, Reserved{&request, item, &table, content});
+    const Rank to = home(table, content.key);
+    if (to == registry_.self()) {
+      take_reservation(table, content.key, {to, number, content.magnitude, request.bound()});
+    } else {
+      outbox_.append_record(to, FrameHeader::of(FrameKind::reserve, table.id().value()),
+                            ReserveRecord{content.key.value(), number, content.magnitude, request.bound()});
+    }
+  }
+}
+
+void Budgets::take_reservation(TableShard& table, Key key, const KeyBudgets::Reservation& reservation) {
+  if (budgets_.reserve(table.id(), key, reservation)) return grant(table, key, reservation, 0);
+  // A rank that is granted a change while other reservations wait learns it by the grant.
+  if (budgets_.waiting(table.id(), key) > 1) return;
+  budgets_.for_each_holder(table.id(), key, [&](Rank holder) {
+    progress_role.assert_held();  // Called in place.
+    if (holder == registry_.self()) return hurry();
+    outbox_.append_record(holder, FrameHeader::of(FrameKind::hasten, table.id().value()),
+                          HastenRecord{key.value()});
+  });
+}
+
+void Budgets::grant(const TableShard& table, Key key, const KeyBudgets::Reservation& reservation,
+                    std::uint64_t flags) {
+  if (budgets_.waiting(table.id(), key) > 0 || budgets_.outstanding(table.id(), key) > reservation.bound / 2)
+    flags |= GrantRecord::kHurries;
+  const GrantRecord record{reservation.number, flags};
+  if (reservation.from == registry_.self()) return take_grant(record);
+  outbox_.append_record(reservation.from, FrameHeader::of(FrameKind::grant), record);
+}
+
+void Budgets::take_grant(const GrantRecord& record) {
+  const auto found = reserved_.find(record.number);
+  if (found == reserved_.end()) throw ProtocolError("a grant without a reservation");
+  const Reserved reserved = found->second;
+  reserved_.erase(found);
+  if (reserved.request == nullptr)
+    return release(*reserved.table, reserved.content.key, {reserved.content.magnitude, 1});
+  if ((record.flags & GrantRecord::kHurries) != 0) hurries_ = true;
+  reserved.request->grant(reserved.item, (record.flags & GrantRecord::kHasWaited) != 0);
+  reserved.request->worker().bell().ring();
+}
+
+// --- changes and releases
+
+void Budgets::take_written(GrantRequest& request) {
+  if (request.is_idle()) return;
+  request.take_written([&](const GrantRequest::Item& item, Level need) {
+    progress_role.assert_held();  // Called in place.
+    changed(request.table(), item, need);
+  });
+  if (request.is_complete()) finish(request);
+}
+
+void Budgets::finish(GrantRequest& request) {
+  if (--requests_ == 0) hurries_ = false;
+  request.finish();
+  request.worker().bell().ring();
+}
+
+void Budgets::changed(TableShard& table, const GrantRequest::Item& item, Level need) {
+  if (need <= levels_.visible()) return release(table, item.key, {item.magnitude, 1});
+  Open& open = open_[static_cast<std::size_t>(need) % open_.size()];
+  if (open.need != need) {
+    release_visible();
+    open.need = need;
+  }
+  Sum& sum = open.sums[{&table, item.key}];
+  sum.magnitude += item.magnitude;
+  ++sum.grants;
+  if (hurries_ || open.sums.size() > kManyKeys) levels_.want(need);
+}
+
+void Budgets::hurry() {
+  hurries_ = requests_ > 0;
+  for (const Open& open : open_)
+    if (!open.sums.empty()) levels_.want(open.need);
+}
+
+void Budgets::release(TableShard& table, Key key, const Sum& sum) {
+  const Rank to = home(table, key);
+  if (to == registry_.self()) return take_release(table, key, to, sum);
+  outbox_.append_record(to, FrameHeader::of(FrameKind::release, table.id().value()),
+                        ReleaseRecord{key.value(), sum.magnitude, sum.grants});
+}
+
+void Budgets::take_release(TableShard& table, Key key, Rank from, const Sum& sum) {
+  const auto grant_next = [&](const KeyBudgets::Reservation& next) {
+    progress_role.assert_held();  // Called in place.
+    grant(table, key, next, GrantRecord::kHasWaited);
+  };
+  budgets_.release(table.id(), key, from, sum.magnitude, sum.grants, grant_next);
+}
+
+void Budgets::release_visible() {
+  for (Open& open : open_) {
+    if (open.need > levels_.visible() || open.sums.empty()) continue;
+    const auto sums = std::exchange(open.sums, {});
+    for (const auto& [changed, sum] : sums) release(*changed.table, changed.key, sum);
+  }
+}
+
+bool Budgets::give_up(GrantRequest& request) {
+  if (request.is_idle()) return true;
+  // What it has begun to change counts as changed when it is answered.
+  if (request.worker().open() > 0) return false;
+  take_written(request);
+  if (request.is_idle()) return true;
+  const Level need = levels_.need(request.table().definition().members() > 1);
+  request.for_each_unwritten([&](const GrantRequest::Item& item) {
+    progress_role.assert_held();  // Called in place.
+    changed(request.table(), item, need);
+  });
+  for (auto& [number, reserved] : reserved_)
+    if (reserved.request == &request) reserved.request = nullptr;
+  finish(request);
+  return true;
+}
+
+void Budgets::end_turn() {
+  const std::size_t given_up = std::erase_if(abandoned_, [&](GrantRequest* request) {
+    progress_role.assert_held();  // Called in place.
+    return give_up(*request);
+  });
+  release_visible();
+  // What was given up may need an epoch, for which others wait.
+  if (given_up > 0) repeat_end_turn();
+  // An operation is answered in another module.
+  if (!abandoned_.empty()) request_end_turn();
+}
+
+}  // namespace lapse

@@ -80,6 +80,7 @@ enum class FrameKind : std::uint16_t {
   level_near = 57,  // within a domain: the sender's clock, and how fresh the copies are that it serves
   // To a rank that serves the same keys for another domain: all updates up to this level are sent.
   fresh = 58,
+  slots = 59,  // from what seats groups of workers in the slots of ranks; its content is not the protocol's
 };
 
 // The enumerators' names, by number.
@@ -100,10 +101,12 @@ inline constexpr std::string_view kFrameNames[] = {
     // Single elements:
     "pull_elements", "push_elements", "pull_elements_answer",
     // Levels of clocks:
-    "level_up", "level_down", "level_near", "fresh"};
+    "level_up", "level_down", "level_near", "fresh",
+    // Groups in slots:
+    "slots"};
 // The numbers of kinds are below this.
 inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
-static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::fresh) + 1);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::slots) + 1);
 
 // "unknown" for a number without a kind.
 constexpr std::string_view frame_name(std::size_t kind) {

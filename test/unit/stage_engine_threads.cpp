@@ -52,7 +52,7 @@ Task task_with(const Table<std::int64_t>& table, std::uint64_t number) {
 void run_rank(Transport& transport, std::int32_t slots) {
   Options options;
   options.startup_report = false;
-  options.log_level = LogLevel::fatal;
+  options.log_level = LogLevel::error;
   ParameterServer server(std::make_unique<BorrowedTransport>(transport), options);
   const auto table = server.create_table<std::int64_t>({.keys = kTasks, .length = 1});
   EngineOptions engine_options;

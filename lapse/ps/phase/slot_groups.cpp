@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <thread>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -10,9 +12,11 @@
 
 namespace lapse {
 
-SlotGroups::SlotGroups(const Phase& all, SeatRunner& runner, SlotThreads& threads, SlotControl& control,
-                       GroupNumber last, std::function<void(std::exception_ptr)> end_child)
+SlotGroups::SlotGroups(const Phase& all, bool helping, SeatRunner& runner, SlotThreads& threads,
+                       SlotControl& control, GroupNumber last,
+                       std::function<void(std::exception_ptr)> end_child)
     : all_(all),
+      helping_(helping),
       protocol_(all.protocol),
       engine_(all.engine),
       runner_(runner),
@@ -122,8 +126,22 @@ void SlotGroups::run(std::size_t number) {
   runner_.run({*slot.group->phase, endpoint(number)}, slot.group->work, slot.report);
   slot.time = std::chrono::steady_clock::now() - began;
   engine_.submit(slot);
-  // This thread helps no longer, and the server's may sleep lightly beside it.
+  // The server's thread may sleep lightly, as this one has helped.
   engine_.notify();
+  if (helping_) help_next(number);
+}
+
+void SlotGroups::help_next(std::size_t number) {
+  const IdleSettings settings = engine_.idle_settings();
+  IdlePolicy idle(settings);
+  // Where processors are scarce, other threads need this one's more.
+  int turns = settings.polls_per_yield == 0 ? 4 : std::numeric_limits<int>::max();
+  while (turns-- > 0 && !has_ended() && !threads_.has_job(number)) {
+    engine_.make_progress({});
+    const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
+    if (step == IdlePolicy::Step::sleep) return;
+    if (step == IdlePolicy::Step::yield) std::this_thread::yield();
+  }
 }
 
 void SlotGroups::handle_submission(Submission& submission) {

@@ -33,9 +33,10 @@ namespace lapse {
 // 2. A group's part of collective calls lives until retire(): frames of its other ranks find it.
 class SlotGroups final : public Slots, private SlotMessages::Receiver, private SubmissionHandler {
  public:
-  // `all`: the phase that was agreed on; its workers are the slots. `last`: of the groups that have begun.
+  // `all`: the phase that was agreed on; its workers are the slots. `helping`: their threads may drive the
+  // engine. `last`: of the groups that have begun.
   // `end_child`: ends a child that fork has made in a worker's function, after what it has thrown.
-  SlotGroups(const Phase& all, SeatRunner& runner, SlotThreads& threads, SlotControl& control,
+  SlotGroups(const Phase& all, bool helping, SeatRunner& runner, SlotThreads& threads, SlotControl& control,
              GroupNumber last, std::function<void(std::exception_ptr)> end_child);
   ~SlotGroups();
   SlotGroups(const SlotGroups&) = delete;
@@ -85,10 +86,13 @@ class SlotGroups final : public Slots, private SlotMessages::Receiver, private S
   void handle_left(Slot& slot) LAPSE_REQUIRES(progress_role);
   // The work of a slot's thread.
   void run(std::size_t number);
+  // Drives the engine for a while, as the next group often begins soon, and this thread may notice it first.
+  void help_next(std::size_t number);
   void make_free(Slot& slot) LAPSE_REQUIRES(progress_role);
   WorkerEndpoint& endpoint(std::size_t slot) const { return *protocol_.registry().workers()[slot]; }
 
   const Phase all_;
+  const bool helping_;
   RankProtocol& protocol_;
   ProgressEngine& engine_;
   SeatRunner& runner_;

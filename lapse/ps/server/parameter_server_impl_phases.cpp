@@ -221,7 +221,7 @@ void ParameterServer::Impl::run_slots(
 
 void ParameterServer::Impl::run_controlled(std::int32_t slots, SlotControl& control) {
   const Phase all = agree_on_phase({.name = "run of stages", .has_slots = true}, slots);
-  SlotGroups groups(all, runner_, threads_of_slots_, control, groups_,
+  SlotGroups groups(all, threads_ == ThreadSupport::serialized, runner_, threads_of_slots_, control, groups_,
                     [this](std::exception_ptr failure) { end_child(std::move(failure)); });
   begin_running();
   groups.begin();

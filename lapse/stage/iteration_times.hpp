@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::stage {
 
 // Thread safety: the worker.
-class IterationTimes {
+class LAPSE_EXPORT IterationTimes {
  public:
   using Clock = std::chrono::steady_clock;
 

@@ -16,7 +16,7 @@ using lapse::test::expect;
 
 namespace {
 
-// Every rank seats the groups that are given, each when its part of the last one has ended, without a message.
+// Every rank seats the given groups, each when its part of the last one has ended, without a message.
 class Control final : public SlotControl {
  public:
   explicit Control(std::vector<GroupInSlots> groups) : groups_(std::move(groups)) {}

@@ -16,8 +16,8 @@ namespace lapse {
 // One thread for each slot, each with a mailbox of its own, so that a slot can be given work while others
 // still have theirs.
 //
-// Thread safety: prepare, wait: the owner's thread; start, has_job: one thread at a time for a slot that has a
-// thread; jobs run on the threads of their slots.
+// Thread safety: prepare, wait: the owner's thread; start, has_job: one thread at a time for a slot, once it
+// has a thread; jobs run on the threads of their slots.
 class SlotThreads {
  public:
   using Job = std::function<void(std::size_t slot)>;

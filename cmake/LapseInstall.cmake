@@ -8,7 +8,7 @@ include(GNUInstallDirs)
 
 set(LAPSE_PACKAGE_FOLDER "${CMAKE_INSTALL_LIBDIR}/cmake/lapse")
 set(LAPSE_ABI "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
-set(LAPSE_CORE_FOLDERS core consistency transport store directory checkpoint protocol ps jobs)
+set(LAPSE_CORE_FOLDERS core consistency transport store directory checkpoint protocol ps jobs stage)
 
 # lapse_installed_library(<file name> EXPORT <name> OF <folders' targets> [LANGUAGE Fortran] [LAPSE_USES <exported names>]
 # USES <targets> PRIVATE_USES <targets>): lib<file name>.so and lib<file name>.a; lapse::<name> for consumers. USES are

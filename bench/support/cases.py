@@ -126,6 +126,7 @@ CASES = {
                         *(f"{scheme} in memory" for scheme in SAMPLING_SCHEMES)),
         **dict.fromkeys(SAMPLING_SCHEMES, SAMPLING_METRICS),
     },
+    "stages": {"transition, all slots": 3, "transition, from rank to rank": 2, "100 iterations, in 10 stages": 3},
     "update_rules": with_baseline(
         "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),

@@ -28,6 +28,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
       localize_requests_(registry_, outbox(), localize_answers_, relocation_),
       leases_(registry_, outbox(), key_relocation_, lease_turns_),
       groups_(registry_, outbox()),
+      slot_messages_(outbox()),
       termination_(*this, registry_, outbox(), [this] { registry_.wake_workers(); }),
       stall_inquiry_(registry_, outbox(), replication_, synchronization_, termination_),
       stop_requests_(registry_, outbox(), termination_) {
@@ -42,6 +43,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router, const Tim
   add(localize_requests_);
   add(leases_);
   add(groups_);
+  add(slot_messages_);
   add(stall_inquiry_);
   add(stop_requests_);
   // Last: at the end of a turn, it counts the frames that the other modules have appended.

@@ -6,6 +6,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/group/rank_groups.hpp"
+#include "lapse/protocol/group/slot_messages.hpp"
 #include "lapse/protocol/group/stop_requests.hpp"
 #include "lapse/protocol/group/termination_detection.hpp"
 #include "lapse/protocol/host/module_host.hpp"
@@ -52,6 +53,7 @@ class RankProtocol final : public ModuleHost {
   Budgets& budgets() { return budgets_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   RankGroups& groups() { return groups_; }
+  SlotMessages& slot_messages() { return slot_messages_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
   StopRequests& stop_requests() { return stop_requests_; }
   const StopRequests& stop_requests() const { return stop_requests_; }
@@ -76,6 +78,7 @@ class RankProtocol final : public ModuleHost {
   LocalizeRequests localize_requests_;
   Leases leases_;
   RankGroups groups_;
+  SlotMessages slot_messages_;
   TerminationDetection termination_;
   StallInquiry stall_inquiry_;
   StopRequests stop_requests_;

@@ -15,6 +15,7 @@
 
 namespace lapse {
 
+class SlotControl;
 class Worker;
 
 // Thrown by every call of a group's workers once one of them has failed or their collective calls differ.
@@ -37,6 +38,10 @@ struct GroupPart {
   // What each of them runs. In the worker, index(), count(), local_index() and local_count() are those in the
   // group, and collective calls are those of the group.
   std::function<void(Worker&)> work;
+  // For libraries on top of the server, in the only part of a call, on every rank, in place of `work`: the
+  // workers are slots, in which this seats groups that begin and end during the call
+  // (lapse/ps/phase/slot_control.hpp). 0 workers are allowed, except on all ranks. Returns no GroupEnd.
+  SlotControl* control = nullptr;
 };
 
 // How a group has ended.

@@ -2,7 +2,7 @@
 # page of them. Times are not checked.
 if(TARGET bench_access)
   list(JOIN LAPSE_LAUNCHER " " launcher)
-  foreach(name IN ITEMS access c_interface checkpoints elements factorization growth idle intent knowledge_graphs memory one_sided phases pipeline policies relocation replicas sampling update_rules)
+  foreach(name IN ITEMS access c_interface checkpoints elements factorization growth idle intent knowledge_graphs memory one_sided phases pipeline policies relocation replicas sampling stages update_rules)
     lapse_add_test(bench_smoke.${name}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
               "${PROJECT_SOURCE_DIR}/bench/run.sh" --smoke --launcher "${launcher}"

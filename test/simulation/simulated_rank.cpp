@@ -70,7 +70,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
   }
-  protocol_.registry().prepare_workers(phase_.local_workers);
+  protocol_.registry().prepare_workers(phase_.local_workers, first_worker);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
   progress_role.assert_held();  // One thread does everything.

@@ -1,5 +1,5 @@
 lapse_test(test_protocol
-  SOURCES protocol_arrival_table.cpp protocol_budgets.cpp protocol_collective.cpp protocol_credits.cpp protocol_dispatcher.cpp protocol_element_frames.cpp protocol_key_budgets.cpp protocol_key_observer.cpp protocol_key_queue.cpp protocol_answer_checks.cpp
+  SOURCES protocol_arrival_table.cpp protocol_budgets.cpp protocol_collective.cpp protocol_credits.cpp protocol_dispatcher.cpp protocol_element_frames.cpp protocol_groups_in_slots.cpp protocol_key_budgets.cpp protocol_key_observer.cpp protocol_key_queue.cpp protocol_answer_checks.cpp
           protocol_localize_requests.cpp protocol_outbox.cpp protocol_outbox_cancel.cpp protocol_outbox_in_place.cpp
           protocol_operation_memory.cpp protocol_operation_state.cpp protocol_owner_lookups.cpp protocol_outbox_packets.cpp protocol_outbox_runs.cpp protocol_rank_groups.cpp
           protocol_run_frames.cpp protocol_recent_keys.cpp protocol_routes_in_flight.cpp protocol_run_routes.cpp protocol_run_routes_neighbours.cpp protocol_runs_equal.cpp protocol_sole_wants.cpp protocol_relocation_failure.cpp protocol_relocation_refusal.cpp

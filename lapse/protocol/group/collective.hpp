@@ -60,6 +60,7 @@ class Collective final : public ProtocolModule {
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
 
+  const std::vector<Rank>& participants() const { return participants_; }
   std::uint64_t completed_rounds() const { return rounds_.load(std::memory_order_acquire); }
   const Bytes& result() const { return result_; }
 

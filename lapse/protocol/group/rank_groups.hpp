@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,8 @@ class RankGroup final : public SubmissionHandler {
   const GroupNumber number_;
   Collective collective_;
   Failure failure_;
-  std::vector<WorkerEndpoint*> seats_;  // of this rank; constant during a phase
+  std::vector<WorkerEndpoint*> seats_;  // of this rank, until its workers have left
+  bool is_in_slots_ = false;
 };
 
 // A worker has failed, or calls of workers differ: this ends their group on every rank, and no other.
@@ -60,7 +62,11 @@ struct GroupFailureReport : FailureReport {
 // groups live from begin() until the next phase, so that no frame can be of a group that this rank has not
 // begun or has forgotten.
 //
-// Thread safety: the holder of the progress lock; begin and clear while no engine runs.
+// In a phase with slots, groups begin and end while others run, at each of their ranks at its own time. Their
+// numbers rise, on each rank. Frames of a group that has not begun here are kept until it does; those of a
+// group that has ended here are dropped.
+//
+// Thread safety: the holder of the progress lock; begin, open_slots and clear while no engine runs.
 //
 // Guarantee: the first failure of a group, local or remote, is sent to every rank once and stops the workers
 // of the group at their next access or wait. Frames of a group that has failed are dropped: its rounds never
@@ -84,9 +90,32 @@ class RankGroups final : public ProtocolModule {
   RankGroup& all() { return all_; }
   const RankGroup& all() const { return all_; }
   // Forgets all groups but group 0.
-  void clear() { groups_.clear(); }
+  void clear() {
+    groups_.clear();
+    kept_.clear();
+    last_begun_.reset();
+  }
   // A new group, whose workers of this rank have these seats. Its number was agreed on by all ranks.
   RankGroup& begin(GroupNumber number, std::vector<WorkerEndpoint*> seats);
+
+  // --- in slots
+
+  // Groups with higher numbers than this begin and end during the phase.
+  void open_slots(GroupNumber last) { last_begun_ = last; }
+  // Like begin, for a group of which only `participants` know.
+  RankGroup& begin_in_slots(GroupNumber number, std::vector<WorkerEndpoint*> seats)
+      LAPSE_REQUIRES(progress_role);
+  // The collective calls of the group have been started: handles the frames that were kept for it.
+  void handle_kept(GroupNumber number) LAPSE_REQUIRES(progress_role);
+  // The seats of the group's workers on this rank are free. The group still takes part in its collective
+  // calls, as those of other ranks may be incomplete.
+  static void leave(RankGroup& group) LAPSE_REQUIRES(progress_role) { group.seats_.clear(); }
+  // The group's workers have left on all ranks.
+  void end(GroupNumber number) LAPSE_REQUIRES(progress_role) { groups_.erase(number); }
+  // The group's workers of all ranks are to fail; called on one of its ranks.
+  void fail(RankGroup& group, const std::exception_ptr& failure) LAPSE_REQUIRES(progress_role) {
+    report(group, failure);
+  }
 
   // Is called with the first failure of each group, if it is one of this rank.
   using Listener =
@@ -96,7 +125,18 @@ class RankGroups final : public ProtocolModule {
  private:
   friend class RankGroup;
 
-  RankGroup& find(GroupNumber number);
+  // A frame of a group that has not begun here.
+  struct Kept {
+    Rank from;
+    FrameHeader header;
+    std::vector<std::uint64_t> records;  // words, for their alignment
+  };
+
+  // Null: the group is in slots, and has not begun here or has ended.
+  RankGroup* find(GroupNumber number);
+  void keep(Rank from, const FrameHeader& header, const std::byte* records);
+  // Notifies the other ranks of the failure of a group.
+  void send_failure(const RankGroup& group, std::string_view text) LAPSE_REQUIRES(progress_role);
   void report(RankGroup& group, const std::exception_ptr& failure, std::optional<std::uint64_t> worker = {})
       LAPSE_REQUIRES(progress_role);
   void stop(const RankGroup& group) LAPSE_REQUIRES(progress_role);
@@ -106,7 +146,9 @@ class RankGroups final : public ProtocolModule {
   Outbox& outbox_;
   Listener listener_;
   RankGroup all_;
-  std::map<GroupNumber, std::unique_ptr<RankGroup>> groups_;  // all but group 0; constant during a phase
+  std::map<GroupNumber, std::unique_ptr<RankGroup>> groups_;  // all but group 0; constant without slots
+  std::optional<GroupNumber> last_begun_;                     // in slots
+  std::map<GroupNumber, std::vector<Kept>> kept_;
 };
 
 }  // namespace lapse

@@ -85,6 +85,7 @@ enum class FrameKind : std::uint16_t {
   grant = 60,
   release = 61,  // all copies show them
   hasten = 62,   // from the home: other workers wait for the release of the receiver's changes
+  slots = 63,    // from what seats groups of workers in the slots of ranks; its content is not the protocol's
 };
 
 // The enumerators' names, by number.
@@ -107,10 +108,12 @@ inline constexpr std::string_view kFrameNames[] = {
     // Levels of clocks:
     "level_up", "level_down", "level_near", "fresh",
     // Changes that some copy may lack:
-    "reserve", "grant", "release", "hasten"};
+    "reserve", "grant", "release", "hasten",
+    // Groups in slots:
+    "slots"};
 // The numbers of kinds are below this.
 inline constexpr std::size_t kFrameKinds = std::size(kFrameNames);
-static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::hasten) + 1);
+static_assert(kFrameKinds == static_cast<std::size_t>(FrameKind::slots) + 1);
 
 // "unknown" for a number without a kind.
 constexpr std::string_view frame_name(std::size_t kind) {

@@ -30,7 +30,6 @@ struct Phase {
   std::size_t first_worker = 0;     // index of this rank's first worker in the group
   std::size_t local_workers = 0;    // of this rank
   std::size_t workers = 0;          // of all ranks
-  std::size_t first_slot = 0;       // of this rank's first worker
   StallReports* stalls = nullptr;   // null: waits are not reported
   KeyObserver* observer = nullptr;  // null: none
 };
@@ -41,8 +40,8 @@ struct Seat {
   WorkerEndpoint& slot;
 
   // Among the workers of the group on this rank, and among all of them.
-  std::size_t local_index() const { return slot.local_index() - phase.first_slot; }
-  std::size_t index() const { return phase.first_worker + local_index(); }
+  std::size_t local_index() const { return index() - phase.first_worker; }
+  std::size_t index() const { return slot.seat().number; }
 };
 
 }  // namespace lapse

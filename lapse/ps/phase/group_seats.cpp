@@ -6,21 +6,10 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/statistics/counters.hpp"
 #include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/phase/counted_accesses.hpp"
 
 namespace lapse {
-
-namespace {
-
-// What was counted between the two; maxima are those of the whole time.
-TableCounters counted_since(const TableCounters& before, TableCounters now) {
-  for (const auto& field : kTableCounterFields)
-    if (field.merge == CounterMerge::sum) now.*field.member -= before.*field.member;
-  return now;
-}
-
-}  // namespace
 
 std::vector<WorkersOfGroups> agree_on_groups(Agreement& agreement, std::span<const GroupPart> groups,
                                              Rank rank) {
@@ -85,21 +74,13 @@ GroupSeats::GroupSeats(const Phase& all, std::span<const GroupPart> parts,
                       .first_worker = before,
                       .local_workers = local,
                       .workers = count,
-                      .first_slot = first_slot,
                       .stalls = all.stalls,
                       .observer = all.observer};
     added.phase.emplace(phase);
     added.workers.start(local, std::move(participants));
     for (std::size_t worker = 0; worker < local; ++worker)
-      slots_.push_back({.group = &added, .counted = counted(first_slot + worker)});
+      slots_.push_back({.group = &added, .counted = counted_in(protocol_.registry(), first_slot + worker)});
   }
-}
-
-std::vector<TableCounters> GroupSeats::counted(std::size_t slot) const {
-  const WorkerEndpoint& endpoint = *protocol_.registry().workers()[slot];
-  std::vector<TableCounters> counted;
-  for (const auto& table : protocol_.registry().tables()) counted.push_back(endpoint.counted(table->id()));
-  return counted;
 }
 
 void GroupSeats::run(SeatRunner& runner, std::size_t slot, GroupFailureReport& report) {
@@ -117,9 +98,9 @@ std::vector<GroupEnd> GroupSeats::ends() const {
     if (const Failure& failure = group.workers.failure(); failure.raised())
       end.failure.emplace(failure.origin(), failure.text());
     end.counters.resize(protocol_.registry().tables().size());
-    for (std::size_t slot = group.phase->first_slot;
-         slot < group.phase->first_slot + group.phase->local_workers; ++slot) {
-      const std::vector<TableCounters> now = counted(slot);
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].group != &group) continue;
+      const std::vector<TableCounters> now = counted_in(protocol_.registry(), slot);
       for (std::size_t table = 0; table < now.size(); ++table)
         end.counters[table] += counted_since(slots_[slot].counted[table], now[table]);
       end.time = std::max(end.time, slots_[slot].time);

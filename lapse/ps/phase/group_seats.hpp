@@ -59,8 +59,6 @@ class GroupSeats {
     std::chrono::nanoseconds time{};
   };
 
-  std::vector<TableCounters> counted(std::size_t slot) const;
-
   RankProtocol& protocol_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<Slot> slots_;  // each by its own thread

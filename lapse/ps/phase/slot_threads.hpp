@@ -16,7 +16,8 @@ namespace lapse {
 // One thread for each slot, each with a mailbox of its own, so that a slot can be given work while others
 // still have theirs.
 //
-// Thread safety: the owner's thread; jobs run on the threads of their slots.
+// Thread safety: prepare, wait: the owner's thread; start, has_job: one thread at a time for a slot, once it
+// has a thread; jobs run on the threads of their slots.
 class SlotThreads {
  public:
   using Job = std::function<void(std::size_t slot)>;
@@ -32,6 +33,11 @@ class SlotThreads {
   // Starts job(slot) on the thread of the slot, and returns at once. The slot has no other job. The job must
   // not throw, and must live until it has returned.
   void start(std::size_t slot, const Job& job);
+  // Whether the slot has been given a job that has not started.
+  bool has_job(std::size_t slot) const {
+    const MutexLock guard(slots_[slot]->mutex);
+    return slots_[slot]->job != nullptr;
+  }
   // Waits until every job has returned; for jobs that are about to.
   void wait() const {
     while (running_.load(std::memory_order_acquire) != 0) std::this_thread::yield();

@@ -106,6 +106,7 @@ class ParameterServer::Impl {
     const char* name;
     ThreadSupport needed = ThreadSupport::funneled;
     bool attaches = false;             // threads of the application take the places
+    bool has_slots = false;            // groups begin and end
     std::size_t progress_threads = 1;  // threads that wait beside the workers
   };
   // Agrees on the number of workers of each rank, and starts the collectives of the phase.
@@ -115,6 +116,8 @@ class ParameterServer::Impl {
   // work throws ends the child that fork has made in it.
   void run_slots(std::size_t slots, const std::function<void()>& prepare,
                  const std::function<void(std::size_t slot, GroupFailureReport& report)>& work);
+  // run_groups with slots.
+  void run_controlled(std::int32_t slots, SlotControl& control);
   // Ends a child that fork has made in a worker's function, after the child has left that function on a
   // thread of the server.
   [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;

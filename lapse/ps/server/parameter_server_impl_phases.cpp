@@ -23,6 +23,7 @@
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/phase/crowding.hpp"
 #include "lapse/ps/phase/rest.hpp"
+#include "lapse/ps/phase/slot_groups.hpp"
 #include "lapse/ps/server/parameter_server_impl.hpp"
 
 namespace lapse {
@@ -64,11 +65,11 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
     const auto& tables = protocol_.registry().tables();
     const auto bounded =
         std::ranges::find_if(tables, [](const auto& table) { return table->definition().is_bounded(); });
-    if (call.attaches && bounded != tables.end()) {
-      throw UsageError(fmt::format(
-          "start_progress on rank {} with table '{}', whose consistency has a bound: workers that may attach "
-          "later would hold up those that have begun; use run_workers or run_here",
-          rank().value(), (*bounded)->name()));
+    if ((call.attaches || call.has_slots) && bounded != tables.end()) {
+      throw UsageError(
+          fmt::format("{} on rank {} with table '{}', whose consistency has a bound: workers that may {} "
+                      "later would hold up those that have begun; use run_workers or run_here",
+                      call.name, rank().value(), (*bounded)->name(), call.attaches ? "attach" : "begin"));
     }
     if (workers < 0 || workers > kMaxWorkers) {
       throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
@@ -174,6 +175,10 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPart> groups) {
   check_collective("run_groups");
   const TimedRegion region("lapse run_groups");
+  if (groups.size() == 1 && groups[0].control != nullptr) {
+    run_controlled(groups[0].workers, *groups[0].control);
+    return {};
+  }
   const std::vector<WorkersOfGroups> workers = agree_on_groups(agreement_, groups, rank());
   const auto own = workers[rank().index()];
   const Phase all = agree_on_phase({.name = "run_groups"}, std::accumulate(own.begin(), own.end(), 0));
@@ -215,6 +220,19 @@ void ParameterServer::Impl::run_slots(
   insist("the wait for the workers of a phase",
          [&] { engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; }); });
   leave_phase();
+}
+
+void ParameterServer::Impl::run_controlled(std::int32_t slots, SlotControl& control) {
+  const Phase all = agree_on_phase({.name = "run of stages", .has_slots = true}, slots);
+  SlotGroups groups(all, threads_ == ThreadSupport::serialized, runner_, threads_of_slots_, control, groups_,
+                    [this](std::exception_ptr failure) { end_child(std::move(failure)); });
+  begin_running();
+  groups.begin();
+  insist("the wait for the end of a phase with slots", [&] {
+    engine_.serve([&] { return groups.is_idle() && (groups.has_ended() || protocol_.failure().raised()); });
+  });
+  leave_phase();
+  groups_ = groups.last();
 }
 
 // --- the calling thread

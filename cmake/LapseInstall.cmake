@@ -207,6 +207,7 @@ if(LAPSE_BUILD_APPS)
   lapse_install_program(matrix_factorization lapse-matrix-factorization)
   lapse_install_program(knowledge_graph_embeddings lapse-knowledge-graph-embeddings)
   lapse_install_program(word_vectors lapse-word-vectors)
+  lapse_install_program(linear_model lapse-linear-model)
   lapse_install_program(topic_model lapse-topic-model)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/apps/recipes" "${PROJECT_SOURCE_DIR}/slurm"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse" COMPONENT programs USE_SOURCE_PERMISSIONS

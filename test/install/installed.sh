@@ -45,7 +45,7 @@ cmake --install "$build" --prefix "$folder/programs" --component programs >"$fol
 mkdir spool stubs
 printf '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec "$@"\n' >stubs/srun
 chmod +x stubs/srun
-for name in knowledge_graph_embeddings matrix_factorization topic_model word_vectors; do
+for name in knowledge_graph_embeddings linear_model matrix_factorization topic_model word_vectors; do
   cp "$folder/programs/share/lapse/slurm/$name.sbatch" spool/slurm_script
   env -u TRAIN_SCRIPT -u RESUME_SCRIPT -u PROGRAM PATH="$folder/stubs:$PATH" SLURM_JOB_ID=1 SLURM_SUBMIT_DIR="$folder" SLURM_NTASKS=1 \
     SLURM_JOB_NODELIST=here SLURM_JOB_END_TIME=$(($(date +%s) + 3600)) bash spool/slurm_script --help >script.out 2>&1 ||

@@ -10,6 +10,7 @@ lapse_test(test_io
     io_npy.cpp
     io_rating_file.cpp
     io_shuffle_buffer.cpp
+    io_svm_file.cpp
     io_triple_file.cpp
     io_utf8.cpp
     io_zipf_matrix.cpp

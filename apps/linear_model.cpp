@@ -1,0 +1,134 @@
+// Trains logistic regressions and support vector machines on the parameter manager, and predicts with them.
+//   mpirun -n 2 linear_model a9a.train --test a9a.test --workers 2 --save-model a9a.model
+//   mpirun -n 2 linear_model a9a.train --loss hinge --cost 0.1
+//   linear_model --predict more --model a9a.model --output labels
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/given_descriptors.hpp"
+#include "apps/common/manager_program.hpp"
+#include "apps/common/mpi_session.hpp"
+#include "apps/common/progress_line.hpp"
+#include "apps/linear_model/model_file.hpp"
+#include "apps/linear_model/options.hpp"
+#include "apps/linear_model/prediction.hpp"
+#include "apps/linear_model/report.hpp"
+
+namespace {
+
+using namespace lapse::apps;
+using lapse::ParameterServer;
+using lapse::Worker;
+
+// Runs the program on one rank.
+class LinearModelProgram {
+ public:
+  LinearModelProgram(adapm::ParameterManager& manager, const LinearModelOptions& options,
+                     const GivenDescriptors& given)
+      : manager_(manager),
+        server_(manager.server()),
+        options_(options),
+        given_(given),
+        reports_(manager.rank() == lapse::Rank{0}) {}
+
+  // Returns the exit status.
+  int run() {
+    options_.training.check(server_.ranks());
+    make_training_job(job_, server_, options_.checkpoints);
+    run_on_rank_0(server_, [&](Worker&) {
+      given_.check({options_.samples.file, options_.test, options_.prediction.samples, options_.model},
+                   server_.ranks());
+      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+    });
+    return options_.model.empty() ? train() : predict();
+  }
+
+ private:
+  int train() {
+    const std::vector<std::int32_t>& workers = options_.training.workers;
+    TrainingSamples samples = load_training_samples(server_, options_.samples, workers);
+    const lapse::io::FirstFeature first_feature = samples.first_feature;
+    LinearTrainer trainer(manager_, std::move(samples), options_.training);
+    if (reports_) fmt::print("{}\n", describe(trainer));
+    if (!options_.test.empty()) {
+      TestSamples test(manager_,
+                       load_test_samples(server_, options_.test, first_feature, trainer.classes(), workers),
+                       trainer.form(), workers);
+      if (reports_) fmt::print("{} test samples\n", test.size());
+      trainer.set_test(std::move(test));
+    }
+    std::optional<LinearModelFile> model;
+    run_on_rank_0(server_, [&](Worker&) {
+      if (!options_.save_model.empty()) model.emplace(options_.save_model, trainer);
+    });
+    train(trainer);
+    if (trainer.has_stopped()) {
+      if (reports_) fmt::print("{}\n", job_->stop_text());
+      return options_.checkpoints.stop_status;
+    }
+    run_on_rank_0(server_, [&](Worker& worker) {
+      if (model) model->write(worker, trainer);
+    });
+    Summary summary;
+    add_training(summary, trainer, manager_.options().technique, manager_.statistics());
+    report(summary);
+    return EXIT_SUCCESS;
+  }
+
+  void train(LinearTrainer& trainer) {
+    std::optional<ProgressLine> progress;
+    if (reports_) progress.emplace(stdout);
+    trainer.run(
+        [&](const LinearEpoch& record) {
+          if (progress) progress->report(describe(record, trainer));
+        },
+        job_ ? &*job_ : nullptr);
+  }
+
+  int predict() {
+    const LinearModel model = load_model(server_, options_.model);
+    Summary summary;
+    add_prediction(summary,
+                   write_predictions(server_, model, options_.prediction, options_.training.workers));
+    report(summary);
+    return EXIT_SUCCESS;
+  }
+
+  void report(const Summary& summary) {
+    run_on_rank_0(server_, [&](Worker&) {
+      fmt::print("{}", summary.to_text());
+      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary.to_json());
+    });
+  }
+
+  adapm::ParameterManager& manager_;
+  ParameterServer& server_;
+  const LinearModelOptions& options_;
+  const GivenDescriptors& given_;
+  bool reports_;
+  std::optional<TrainingJob> job_;
+};
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const MpiSession mpi(argument_count, arguments);
+  CLI::App app{"Logistic regression and support vector machines on the parameter manager AdaPM."};
+  LinearModelOptions options;
+  add_options(app, options);
+  options.settings.file = mpi.options_file();
+  options.training.host_ranks = mpi.host_ranks();
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
+  int status = EXIT_SUCCESS;
+  const int failure =
+      run_manager_program(options.technique, options.settings, [&](adapm::ParameterManager& manager) {
+        status = LinearModelProgram(manager, options, mpi.given_descriptors()).run();
+      });
+  return failure != EXIT_SUCCESS ? failure : status;
+}

@@ -9,17 +9,17 @@
 #include "lapse/transport/mpi/environment.hpp"
 
 using namespace lapse::stage;
-
 int main(int argc, char** argv) {
   lapse::prepare_mpi_environment();
-  int provided = 0, movie = 0;
+  int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  std::map<int, std::array<double, 2>> ratings;  // sum and number
+  std::map<double, std::array<double, 2>> ratings;  // by movie: sum and number
   std::ifstream file(argc > 1 ? argv[1] : "");
-  for (double user = 0, rating = 0, time = 0; file >> user >> movie >> rating >> time; ++ratings[movie][1])
-    ratings[movie][0] += rating;
-  std::vector<std::array<double, 2>> points;
-  for (const auto& [id, sums] : ratings) points.push_back({sums[0] / sums[1], std::log(sums[1])});
+  for (double user = 0, movie = 0, rating = 0, time = 0; file >> user >> movie >> rating >> time;)
+    ratings[movie] = {ratings[movie][0] + rating, ratings[movie][1] + 1};
+  std::vector<std::array<double, 2>> points(ratings.size());
+  for (auto at = points.begin(); const auto& [id, sums] : ratings)
+    *at++ = {sums[0] / sums[1], std::log(sums[1])};
   lapse::ParameterServer server(MPI_COMM_WORLD);
   const auto first = lapse::Initialiser::function<double>([&](lapse::Key key, std::span<double> center) {
     std::ranges::copy(points.at(key.index() * points.size() / 4), center.begin());
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   const std::vector<lapse::Key> keys{lapse::Key(0), lapse::Key(1), lapse::Key(2), lapse::Key(3)};
   Engine engine(server, {.slots = 2});
   const auto assign = [&](Info& info) {
-    std::vector<double> at(8), sum(16);
+    std::vector<double> at(8);
+    std::vector<double> sum(16);
     info.worker().pull(centers, keys, at).wait();
     for (std::size_t i = info.index(); i < points.size(); i += info.count()) {
       const auto [x, y] = points[i];
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
   };
   double distance = INFINITY;  // squared, of all points
   const auto move = [&](Info& info) {
-    std::vector<double> sum(16), at(8);
+    std::vector<double> sum(16);
+    std::vector<double> at(8);
     info.worker().pull(sums, keys, sum).wait();
     for (std::size_t i = 0; i < 8; ++i) at[i] = sum[i / 2 * 4 + i % 2] / std::max(1.0, sum[i / 2 * 4 + 2]);
     info.worker().set(centers, keys, at);

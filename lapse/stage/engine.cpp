@@ -34,12 +34,13 @@ struct RankOptions {
   std::int64_t part_time = 0;
   std::uint64_t min_iterations = 0;
   bool deterministic = false;
+  std::int64_t run_time = 0;
   std::uint64_t seed = 0;
 
   bool agrees_with(const RankOptions& other) const {
-    return std::tie(aging, starving, part_time, min_iterations, deterministic, seed) ==
+    return std::tie(aging, starving, part_time, min_iterations, deterministic, run_time, seed) ==
            std::tie(other.aging, other.starving, other.part_time, other.min_iterations, other.deterministic,
-                    other.seed);
+                    other.run_time, other.seed);
   }
   template <class Archive>
   void serialize(Archive& archive, unsigned int) {
@@ -70,6 +71,8 @@ RankOptions checked(const EngineOptions& options, Rank rank) {
           fmt::format("that starves at priority {}: expected 0 at least", options.starving));
   require(options.part_time.count() >= 0,
           fmt::format("with parts of {} ns: expected 0 at least", options.part_time.count()));
+  require(options.run_time.count() >= 0,
+          fmt::format("with runs of {} ns: expected 0 at least", options.run_time.count()));
   require(options.min_iterations > 0, "with parts of 0 iterations: expected 1 at least");
   const Topology topology = Topology::detect();
   return {.slots = options.slots,
@@ -80,6 +83,7 @@ RankOptions checked(const EngineOptions& options, Rank rank) {
           .part_time = options.part_time.count(),
           .min_iterations = options.min_iterations,
           .deterministic = options.deterministic,
+          .run_time = options.run_time.count(),
           .seed = options.seed};
 }
 
@@ -118,7 +122,7 @@ class Engine::Impl {
                     .part_time = options.part_time,
                     .min_iterations = options.min_iterations,
                     .deterministic = options.deterministic}),
-        host_(scheduler_, [this] { return server_.stop_requested(); }),
+        host_(scheduler_, options.run_time, [this] { return server_.stop_requested(); }),
         runner_(
             server.rank() == Rank(0) ? &host_ : nullptr, [this] { return server_.stop_requested(); },
             options.seed) {
@@ -169,7 +173,7 @@ class Engine::Impl {
       throw;
     }
     runner_.close();
-    return runner_.has_stopped() ? RunEnd::stop_requested : RunEnd::finished;
+    return runner_.end();
   }
 
   const TaskResult& result(TaskId task) const {
@@ -185,6 +189,23 @@ class Engine::Impl {
     if (ended.state != TaskState::done && (ended.has_ended() || end == RunEnd::finished))
       throw TaskFailed(name, ended);
     return ended;
+  }
+
+  std::string progress() {
+    server_.exchange("Engine::progress", [] { return std::string(); });
+    return server_.rank() == Rank(0) ? to_archive(scheduler_.progress()) : std::string();
+  }
+
+  void resume(const std::string& progress) {
+    const auto all = server_.exchange("Engine::resume", [&] { return progress; });
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+      if (all[rank] == all[0]) continue;
+      throw CollectiveMismatch(fmt::format(
+          "rank {} resumes an engine from other bytes than rank 0: expected those of one checkpoint", rank));
+    }
+    scheduler_.resume(from_archive<SchedulerProgress>(progress));
+    for (std::uint64_t task = 0; task < scheduler_.tasks(); ++task)
+      runner_.set_result(task, scheduler_.result(task));
   }
 
   void cancel(TaskId task) {
@@ -244,6 +265,12 @@ const TaskResult& Engine::result(TaskId task) const {
 }
 TaskResult Engine::submit_and_wait(Task task) {
   return impl_->submit_and_wait(std::move(task));
+}
+std::string Engine::progress() {
+  return impl_->progress();
+}
+void Engine::resume(const std::string& progress) {
+  impl_->resume(progress);
 }
 void Engine::cancel(TaskId task) {
   impl_->cancel(task);

@@ -30,6 +30,8 @@ struct EngineOptions {
   // Decisions do not depend on times: stages run whole, priorities do not rise, automatic stages take the
   // slots of one rank.
   bool deterministic = false;
+  // A run ends after about this time, when the parts in progress have: for checkpoints. 0: it does not.
+  std::chrono::nanoseconds run_time{0};
   std::uint64_t seed = 0;  // of Info::random
 };
 
@@ -41,11 +43,6 @@ class LAPSE_EXPORT TaskFailed : public Error {
 
  private:
   TaskResult result_;
-};
-
-enum class RunEnd : std::uint8_t {
-  finished,        // all tasks have ended
-  stop_requested,  // tasks are left: the next run continues them
 };
 
 // Tasks run at the same time, stages of a task one after the other. When a stage ends, everything that its
@@ -77,6 +74,14 @@ class LAPSE_EXPORT Engine {
   // Collective, between runs: submit, run, result. Other tasks that have not ended run, too. Throws
   // TaskFailed on every rank if the task is not done, unless the job is to stop.
   TaskResult submit_and_wait(Task task);
+  // Collective, between runs. How far the tasks are, for CheckpointContent::global: rank 0 gets some bytes,
+  // the others none. Together with a checkpoint of the tables, a later job can continue from here.
+  std::string progress();
+  // Collective, between runs, after equal tasks were submitted, possibly on other ranks and with other slots:
+  // continues as LoadedCheckpoint::global says, which is what progress() has returned on rank 0. Objects of
+  // Info::local are made anew. Throws on every rank: CollectiveMismatch if other tasks were submitted or the
+  // bytes differ by rank, ProtocolError if progress() has not written them.
+  void resume(const std::string& progress);
   // Any thread of any rank, at any time. The task ends, and its workers fail at their next access or wait.
   // During a run soon, otherwise in the next run. Throws UsageError for a task of another engine.
   void cancel(TaskId task);

@@ -89,13 +89,13 @@ struct TaskEndMessage {
 
 struct RunEndMessage {
   static constexpr MessageKind kKind = MessageKind::run_end;
-  bool stopped = false;
+  RunEnd end = RunEnd::finished;
   GroupNumber last_group = 0;
   std::vector<TaskEndMessage> left;  // how far the tasks are that have not ended
 
   template <class Archive>
   void serialize(Archive& archive, unsigned int) {
-    archive& stopped& last_group& left;
+    archive& end& last_group& left;
   }
 };
 

@@ -1,7 +1,10 @@
 // Finds the number of workers with which an iteration of a stage takes the least time (FlexPS, section 5.4).
 #pragma once
 
+#include <boost/serialization/map.hpp>
+#include <boost/serialization/vector.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,26 +26,48 @@ class ParallelismTuner {
     double drift = 0.5;
   };
 
+  enum class Phase : std::uint8_t { rising, sides, settled };
+  struct Measured {
+    double seconds = 0;  // the least
+    std::int32_t times = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned int) {
+      archive& seconds& times;
+    }
+  };
+  // What was found out, for a tuner with the same highest number.
+  struct State {
+    Phase phase = Phase::rising;
+    std::size_t workers = 1;
+    std::map<std::size_t, Measured> measured;
+    std::vector<std::size_t> sides;  // still to be measured
+    double settled_seconds = 0;
+    std::int32_t drifted = 0;  // parts that follow each other
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned int) {
+      archive& phase& workers& measured& sides& settled_seconds& drifted;
+    }
+  };
+
   // Numbers from 1 to `max_workers`, at least 1.
   explicit ParallelismTuner(std::size_t max_workers) : ParallelismTuner(max_workers, Settings()) {}
   ParallelismTuner(std::size_t max_workers, const Settings& settings);
+  // Continues from there. Throws ProtocolError for an impossible state.
+  ParallelismTuner(std::size_t max_workers, State state);
 
   // For the next part of the stage.
-  std::size_t workers() const { return workers_; }
-  bool is_searching() const { return phase_ != Phase::settled; }
+  std::size_t workers() const { return state_.workers; }
+  bool is_searching() const { return state_.phase != Phase::settled; }
   std::size_t max_workers() const { return max_workers_; }
+  const State& state() const { return state_; }
   // The time of an iteration, in a part with workers() workers.
   void record(double seconds);
   // The measured number of workers with the smallest regret so far; nullopt before the first.
   std::optional<std::size_t> best() const;
 
  private:
-  enum class Phase { rising, sides, settled };
-  struct Measured {
-    double seconds;  // the least
-    int times;
-  };
-
   void search_anew();
   void settle();
   double least() const;
@@ -52,12 +77,7 @@ class ParallelismTuner {
 
   const std::size_t max_workers_;
   const Settings settings_;
-  Phase phase_ = Phase::rising;
-  std::size_t workers_ = 1;
-  std::map<std::size_t, Measured> measured_;
-  std::vector<std::size_t> sides_;  // still to be measured
-  double settled_seconds_ = 0;
-  int drifted_ = 0;  // parts that follow each other
+  State state_;
 };
 
 }  // namespace lapse::stage

@@ -1,6 +1,7 @@
 // Where the workers of a stage go that has a number of workers and no places (FlexPS, section 5.2).
 #pragma once
 
+#include <boost/serialization/map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +22,11 @@ class PlacementHistory {
   std::uint64_t last_use(std::int32_t rank) const;
   // Uses of the last place, one after the other.
   std::uint64_t stayed() const { return stayed_; }
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned int) {
+    archive& last_use_& ranks_& uses_& stayed_;
+  }
 
  private:
   std::map<std::int32_t, std::uint64_t> last_use_;

@@ -9,11 +9,11 @@
 
 namespace lapse::stage {
 
-std::uint64_t Scheduler::add(TaskSpec spec) {
+std::uint64_t Scheduler::add(TaskSpec added) {
   Task task;
-  for (const StageSpec& stage : spec.stages) task.result.stages.push_back({.name = stage.name});
-  task.iteration_seconds.resize(spec.stages.size());
-  task.spec = std::move(spec);
+  for (const StageSpec& stage : added.stages) task.result.stages.push_back({.name = stage.name});
+  task.iteration_seconds.resize(added.stages.size());
+  task.spec = std::move(added);
   tasks_.push_back(std::move(task));
   return tasks_.size() - 1;
 }
@@ -181,8 +181,17 @@ void Scheduler::seat_ready(Time now, Effects& effects) {
   list_starving(now);
   while (!starving_.empty() && seat_first_starving(now, effects)) {
   }
+  std::vector<RankCapacity> ranks = capacities(false);
+  const auto is_full = [&] {
+    return std::ranges::all_of(ranks, [](const RankCapacity& rank) { return rank.free == 0; });
+  };
+  if (is_full()) return;
   for (const std::uint64_t number : others(now)) {
-    if (const auto places = places_of(tasks_[number], capacities(false))) seat(number, *places, now, effects);
+    const auto places = places_of(tasks_[number], ranks);
+    if (!places) continue;
+    seat(number, *places, now, effects);
+    ranks = capacities(false);
+    if (is_full()) return;
   }
 }
 
@@ -284,7 +293,8 @@ void Scheduler::seat(std::uint64_t number, const std::vector<Place>& places, Tim
     seat.places.push_back(std::move(taken));
   }
   effects.emplace_back(seat);
-  parts_.emplace(seat.group, Part{.seat = std::move(seat), .began = now});
+  const GroupNumber group = seat.group;
+  parts_.emplace(group, Part{.seat = std::move(seat), .began = now});
 }
 
 // --- automatic numbers of workers

@@ -12,6 +12,7 @@
 #include "lapse/stage/parallelism_tuner.hpp"
 #include "lapse/stage/placement.hpp"
 #include "lapse/stage/scheduler_events.hpp"
+#include "lapse/stage/scheduler_progress.hpp"
 
 namespace lapse::stage {
 
@@ -43,27 +44,26 @@ class Scheduler {
   explicit Scheduler(const SchedulerSettings& settings = {}) : settings_(settings) {}
 
   // Returns the task's number: 0, 1, ... Requires no defect(). Between runs.
-  std::uint64_t add(TaskSpec task);
+  std::uint64_t add(TaskSpec added);
   // What the event leads to, in order. RunBegin: requires no misfit() of the tasks that have not ended.
   // Throws ProtocolError for a group that is not in progress.
   std::vector<Effect> on(const Event& event, Time now);
 
   std::uint64_t tasks() const { return tasks_.size(); }
+  // Between runs. A scheduler to which equal tasks were added continues them from here, on any slots.
+  SchedulerProgress progress() const;
+  // Throws, and changes nothing: CollectiveMismatch unless these are the first tasks of this scheduler,
+  // ProtocolError for what no scheduler has written.
+  void resume(const SchedulerProgress& progress);
+
   const TaskSpec& spec(std::uint64_t task) const { return tasks_.at(task).spec; }
   const TaskResult& result(std::uint64_t task) const { return tasks_.at(task).result; }
 
  private:
-  struct Task {
+  struct Task : TaskProgress {
     TaskSpec spec;
-    TaskResult result;
-    std::uint64_t epoch = 0;
-    std::uint32_t stage = 0;
-    std::uint64_t next_iteration = 0;
     Time ready_since{};
     bool cancel_requested = false;
-    PlacementHistory history;
-    std::uint64_t rotate_every = 1;         // parts that stay on a rank before the next has its turn
-    std::vector<double> iteration_seconds;  // by stage; 0: not measured
   };
   struct Part {
     SeatPart seat;

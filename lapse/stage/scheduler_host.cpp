@@ -34,8 +34,9 @@ void SchedulerHost::begin(Slots& slots, const RunSlots& run, GroupNumber last) {
   open_.clear();
   retired_.assign(static_cast<std::size_t>(slots.ranks()), {});
   has_ended_ = false;
-  is_stopping_ = stop_requested_();
-  decide(RunBegin{.slots = run, .first_group = last + 1, .stops = is_stopping_});
+  began_ = now();
+  end_ = RunEnd::finished;
+  decide(RunBegin{.slots = run, .first_group = last + 1, .stops = must_end()});
 }
 
 void SchedulerHost::take_report(const PartReport& report) {
@@ -52,11 +53,17 @@ void SchedulerHost::take_report(const PartReport& report) {
   for (const std::int32_t rank : open.ranks) retired_[static_cast<std::size_t>(rank)].push_back(report.group);
   const PartEnd ended = std::move(end);
   open_.erase(found);
-  if (!is_stopping_ && stop_requested_()) {
-    is_stopping_ = true;
-    decide(StopRun{});
-  }
+  if (end_ == RunEnd::finished && must_end()) decide(StopRun{});
   decide(ended);
+}
+
+bool SchedulerHost::must_end() {
+  if (stop_requested_()) {
+    end_ = RunEnd::stop_requested;
+  } else if (run_time_.count() > 0 && now() - began_ >= run_time_) {
+    end_ = RunEnd::paused;
+  }
+  return end_ != RunEnd::finished;
 }
 
 void SchedulerHost::cancel(std::uint64_t task) {
@@ -91,7 +98,8 @@ void SchedulerHost::carry_out(const TaskEnd& end) {
 
 void SchedulerHost::carry_out(const RunEnded& end) {
   has_ended_ = true;
-  RunEndMessage message{.stopped = end.stopped, .last_group = end.next_group - 1, .left = {}};
+  RunEndMessage message{
+      .end = end.stopped ? end_ : RunEnd::finished, .last_group = end.next_group - 1, .left = {}};
   for (std::uint64_t task = 0; task < scheduler_.tasks(); ++task)
     if (!scheduler_.result(task).has_ended())
       message.left.push_back({.task = task, .result = scheduler_.result(task)});

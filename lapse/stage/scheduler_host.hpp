@@ -1,6 +1,7 @@
 // The scheduler's rank: between the scheduler's events and effects, and messages.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,9 +18,9 @@ namespace lapse::stage {
 // Thread safety: the holder of the progress lock; made while no engine runs.
 class SchedulerHost {
  public:
-  // `stop_requested`: whether the job is to stop; asked before each decision.
-  SchedulerHost(Scheduler& scheduler, std::function<bool()> stop_requested)
-      : scheduler_(scheduler), stop_requested_(std::move(stop_requested)) {}
+  // `run_time`: see EngineOptions. `stop_requested`: whether the job is to stop; asked before each decision.
+  SchedulerHost(Scheduler& scheduler, std::chrono::nanoseconds run_time, std::function<bool()> stop_requested)
+      : scheduler_(scheduler), run_time_(run_time), stop_requested_(std::move(stop_requested)) {}
 
   void begin(Slots& slots, const RunSlots& run, GroupNumber last) LAPSE_REQUIRES(progress_role);
   void take_report(const PartReport& report) LAPSE_REQUIRES(progress_role);
@@ -33,6 +34,8 @@ class SchedulerHost {
     PartEnd end;
   };
 
+  // Whether no part is to begin any more.
+  bool must_end();
   void decide(const Event& event) LAPSE_REQUIRES(progress_role);
   void carry_out(const SeatPart& seat) LAPSE_REQUIRES(progress_role);
   void carry_out(const AbortPart& abort) LAPSE_REQUIRES(progress_role);
@@ -44,11 +47,13 @@ class SchedulerHost {
   void send_to_all(const Message& message) LAPSE_REQUIRES(progress_role);
 
   Scheduler& scheduler_;
+  const std::chrono::nanoseconds run_time_;  // 0: no limit
   const std::function<bool()> stop_requested_;
   Slots* slots_ = nullptr;
   std::map<GroupNumber, Open> open_;
   std::vector<std::vector<GroupNumber>> retired_;  // by rank: to be sent with the next seat
-  bool is_stopping_ = false;
+  Time began_{};
+  RunEnd end_ = RunEnd::finished;  // if tasks are left: why
   bool has_ended_ = false;
 };
 

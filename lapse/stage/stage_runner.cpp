@@ -43,7 +43,7 @@ void* StageRunner::local(std::uint64_t task, std::uint32_t slot, const std::type
 
 void StageRunner::begin(Slots& slots, GroupNumber last) {
   slots_ = &slots;
-  stopped_ = false;
+  end_ = RunEnd::finished;
   {
     const MutexLock guard(mutex_);
     open_slots_ = &slots;
@@ -136,7 +136,7 @@ void StageRunner::end_task(const TaskEndMessage& end) {
 
 void StageRunner::end_run(const RunEndMessage& end) {
   for (const TaskEndMessage& left : end.left) results_.at(left.task) = left.result;
-  stopped_ = end.stopped;
+  end_ = end.end;
   {
     const MutexLock guard(mutex_);
     open_slots_ = nullptr;

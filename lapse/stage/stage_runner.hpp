@@ -42,8 +42,10 @@ class StageRunner final : public SlotControl {
   void prepare(const RunSlots& run) { run_ = run; }
   // After a run, by an exception or not.
   void close();
-  // Whether the last run has stopped early.
-  bool has_stopped() const { return stopped_; }
+  // How the last run has ended.
+  RunEnd end() const { return end_; }
+  // Between runs.
+  void set_result(std::uint64_t task, const TaskResult& result) { results_.at(task) = result; }
 
   // The task exists.
   void cancel(std::uint64_t task);
@@ -72,7 +74,7 @@ class StageRunner final : public SlotControl {
   std::deque<Task> tasks_;  // stay where they are
   std::vector<TaskResult> results_;
   RunSlots run_;
-  bool stopped_ = false;
+  RunEnd end_ = RunEnd::finished;
   // of a run
   Slots* slots_ = nullptr;
   std::map<GroupNumber, std::shared_ptr<PartOfRank>> parts_;

@@ -1,4 +1,4 @@
-// How a task has ended.
+// How tasks and runs have ended.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,13 @@ struct TaskResult {
   void serialize(Archive& archive, unsigned int) {
     archive& state& origin& text& epochs& stages;
   }
+};
+
+// How a run has ended.
+enum class RunEnd : std::uint8_t {
+  finished,        // all tasks have ended
+  paused,          // tasks are left, and EngineOptions::run_time is over: the next run continues them
+  stop_requested,  // tasks are left, and the job is to stop
 };
 
 }  // namespace lapse::stage

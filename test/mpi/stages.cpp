@@ -5,7 +5,9 @@
 #include <atomic>
 #include <vector>
 
+#include "lapse/core/statistics.hpp"
 #include "lapse/stage/engine.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/mpi/stages_slots.hpp"
 #include "test/support/catch.hpp"
@@ -153,6 +155,40 @@ TEST_CASE("Objects of a task stay in their slot until the task ends; random numb
     CHECK(drawn[0] != drawn[1]);
     CHECK(drawn[0][0] != drawn[0][1]);
   }
+  server.close();
+}
+
+TEST_CASE("Parameters move from the ranks of a stage to those of the next one directly") {
+  constexpr std::uint64_t kKeys = 60;
+  constexpr std::uint64_t kEpochs = 10;
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
+  if (server.ranks() < 3) return;
+  const auto table = server.create_table<float>({.keys = kKeys, .length = 4});
+  Engine engine(server, {.slots = 1});
+  const auto stage_on = [&](std::int32_t rank) {
+    return Stage{.name = "on" + std::to_string(rank),
+                 .f =
+                     [&](Info& info) {
+                       expect(lapse::test::count_local(info.worker(), table) == kKeys, "all keys here");
+                     },
+                 .workers = Workers({{.rank = rank, .workers = 1}}),
+                 .prepare = Prepare::integral};
+  };
+  const auto arrived = [&] {
+    std::vector<std::uint64_t> by_rank;
+    for (const RankStatistics& rank : server.statistics().ranks)
+      by_rank.push_back(rank.tables.at(0).relocations_in);
+    return by_rank;
+  };
+  // Rank 0 is the home of some keys, and sees none of the values after the first stage.
+  engine.submit_and_wait({.name = "first", .tables = {table.handle()}, .stages = {stage_on(1)}});
+  const std::vector<std::uint64_t> before = arrived();
+  engine.submit_and_wait(
+      {.name = "turns", .tables = {table.handle()}, .repeat = kEpochs, .stages = {stage_on(2), stage_on(1)}});
+  const std::vector<std::uint64_t> after = arrived();
+  CHECK(after[0] == before[0]);
+  CHECK(after[1] == before[1] + kEpochs * kKeys);
+  CHECK(after[2] == before[2] + kEpochs * kKeys);
   server.close();
 }
 

@@ -138,6 +138,42 @@ TEST_CASE("A task is cancelled by a worker of another task, by any rank, and bef
   server.close();
 }
 
+TEST_CASE("A task is cancelled although its workers on the first rank have returned already") {
+  ParameterServer server(MPI_COMM_WORLD);
+  if (server.ranks() == 1) return;
+  const auto table = server.create_table<std::int64_t>({.keys = 2, .length = 1});
+  Engine engine(server, {.slots = 2});
+  const std::int32_t last = server.ranks() - 1;
+  const auto pull = [table](Info& info) {
+    std::vector<std::int64_t> value(1);
+    info.worker().pull(table, Key(0), value).wait();
+    return value[0];
+  };
+  const TaskId uneven = engine.submit(
+      {.name = "uneven",
+       .stages = {{.name = "work",
+                   .f =
+                       [=](Info& info) {
+                         if (info.index() == 0)
+                           info.worker().push(table, Key(0), std::vector<std::int64_t>{1}).wait();
+                         while (info.index() != 0) pull(info);
+                       },
+                   .workers = {{.rank = 0, .workers = 1}, {.rank = last, .workers = 1}}}}});
+  engine.submit({.name = "killer",
+                 .stages = {{.name = "kill",
+                             .f =
+                                 [=](Info& info) {
+                                   while (pull(info) == 0) {
+                                   }
+                                   for (int i = 0; i < 1000; ++i) pull(info);
+                                   info.cancel(uneven);
+                                 },
+                             .workers = 1}}});
+  CHECK(engine.run() == RunEnd::finished);
+  CHECK(engine.result(uneven).state == TaskState::cancelled);
+  server.close();
+}
+
 TEST_CASE("A stop ends the run after the parts in progress") {
   ParameterServer server(MPI_COMM_WORLD);
   Engine engine(server, {.slots = 1});

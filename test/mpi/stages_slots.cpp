@@ -61,7 +61,7 @@ void run(ParameterServer& server, std::int32_t slots, Control& control) {
 }
 
 GroupInSlots group_on_all(std::int32_t ranks, std::function<void(Worker&)> work,
-                          std::vector<std::uint32_t> slots = {0}) {
+                          const std::vector<std::uint32_t>& slots = {0}) {
   GroupInSlots group{.number = 0, .seats = {}, .work = std::move(work)};
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     group.seats.push_back({.rank = Rank(rank), .slots = slots});

@@ -224,6 +224,23 @@ TEST_CASE("A call of a group that has not begun here waits for it; one of an end
   CHECK_NOTHROW(ranks.groups(Rank(0)).handle_frame(Rank(1), header, &record));
 }
 
+TEST_CASE("The failure of a group that has been left here stops no seat of the next group") {
+  progress_role.assert_held();  // One thread does everything.
+  RandomEngine random(1, 1);
+  SlottedRanks ranks(1);
+  const std::vector<Rank> both{Rank(0), Rank(2)};
+  RankGroup& here = ranks.begin(Rank(0), 1, both);
+  RankGroup& other = ranks.begin(Rank(2), 1, both);
+  RankGroups::leave(here);
+  ranks.slot(Rank(0), 0).take_seat({.group = 2, .number = 0});
+  ranks.groups(Rank(2)).fail(other, std::make_exception_ptr(std::runtime_error("late")));
+  ranks.end_turn(Rank(2));
+  while (ranks.deliver_one(random)) {
+  }
+  CHECK(here.failure().raised());
+  CHECK(ranks.is_free(Rank(0), 0));
+}
+
 TEST_CASE("The failure of a group that has not begun here stops its seats when it begins") {
   progress_role.assert_held();  // One thread does everything.
   RandomEngine random(1, 1);

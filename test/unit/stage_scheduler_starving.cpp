@@ -99,6 +99,19 @@ TEST_CASE("One starving stage locks at a time, first come") {
   REQUIRE(play.runs(late));
 }
 
+TEST_CASE("Of stages that starve, the one that began to first comes first") {
+  Play play(slots_of({2}));
+  const std::uint64_t holder = play.add(task_of("holder", {stage_of("a", 1, 0, 5)}));
+  const std::uint64_t later = play.add(task_of("later", {stage_of("a", 2, 0, 0)}));
+  const std::uint64_t earlier = play.add(task_of("earlier", {stage_of("a", 2, 0, 2)}));
+  play.begin();
+  play.wait(milliseconds(20'000));
+  play.end_part_of(holder);
+  REQUIRE(play.runs(earlier));
+  play.end_part_of(earlier);
+  REQUIRE(play.runs(later));
+}
+
 TEST_CASE("A task with data uses each part of them in turn, and stays where moving is costly") {
   Play play(slots_of({1, 1, 1}));
   TaskSpec spec = stream("data", Workers(1));

@@ -53,7 +53,8 @@ class Slots {
   // each is above those of earlier phases, and of groups that this rank has begun before. Throws
   // ProtocolError if that is not so, or a slot is in use or does not exist.
   virtual void seat(GroupInSlots group) LAPSE_REQUIRES(progress_role) = 0;
-  // Makes the workers of the group fail, on all its ranks. No effect if the group is not here any more.
+  // Makes the workers of the group that are still there fail, on all its ranks. Called on one of them. No
+  // effect if the group is retired here.
   virtual void abort(GroupNumber number, const std::string& text) LAPSE_REQUIRES(progress_role) = 0;
   // The group has ended on all its ranks. Until then this rank takes part in its collective calls.
   virtual void retire(GroupNumber number) LAPSE_REQUIRES(progress_role) = 0;

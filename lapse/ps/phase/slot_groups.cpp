@@ -175,7 +175,7 @@ void SlotGroups::make_free(Slot& slot) {
 
 void SlotGroups::abort(GroupNumber number, const std::string& text) {
   const auto found = groups_.find(number);
-  if (found == groups_.end() || found->second->left == 0) return;
+  if (found == groups_.end()) return;
   protocol_.groups().fail(found->second->group, std::make_exception_ptr(Error(text)));
 }
 

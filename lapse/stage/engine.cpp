@@ -21,6 +21,17 @@
 
 namespace lapse::stage {
 
+// What they exchange when they submit a task.
+struct RankTask {
+  TaskSpec spec;
+  std::uint64_t data_bytes = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned int) {
+    archive& spec& data_bytes;
+  }
+};
+
 namespace {
 
 // What the ranks exchange when they make an engine.
@@ -45,17 +56,6 @@ struct RankOptions {
   template <class Archive>
   void serialize(Archive& archive, unsigned int) {
     archive& slots& binding& processors& aging& starving& part_time& min_iterations& deterministic& seed;
-  }
-};
-
-// What they exchange when they submit a task.
-struct RankTask {
-  TaskSpec spec;
-  std::uint64_t data_bytes = 0;
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned int) {
-    archive& spec& data_bytes;
   }
 };
 

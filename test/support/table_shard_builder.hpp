@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "lapse/protocol/table/table_shard.hpp"
@@ -15,6 +16,7 @@ struct TableShardSettings {
   bool location_caches = true;
   UpdateRule rule = UpdateRule::add();
   std::uint64_t max_units = 0;  // the store's limit
+  std::optional<ValueBound> value_bound = {};
 };
 
 // A shard in memory of its own, with the keys whose home is its rank. `sizes`: of its values. `keys`: the
@@ -38,7 +40,8 @@ inline std::unique_ptr<TableShard> build_table_shard(const TableShardSettings& s
                              .cache = LocationCache(settings.location_caches),
                              .domains = domains,
                              .rank = rank,
-                             .homes = std::move(homes)};
+                             .homes = std::move(homes),
+                             .value_bound = settings.value_bound};
   auto table = std::make_unique<TableShard>(std::move(definition), make_store, std::move(owners));
   if (!sparse) table->create_own_keys();
   return table;

@@ -15,8 +15,8 @@ using namespace lapse;
 namespace {
 
 // Their home is rank 0.
-constexpr Key kKey(1);
-constexpr Key kOther(2);
+constexpr Key kGrantedKey(1);
+constexpr Key kOtherGrantedKey(2);
 
 class GrantingRanks : public test::WaitingRanks {
  public:
@@ -54,14 +54,14 @@ class GrantingRanks : public test::WaitingRanks {
 
 TEST_CASE("grants: keys are granted by their home, one at a time where the bound is met") {
   GrantingRanks ranks;
-  ranks.ask(1, {{kKey, 1.5}, {kOther, 1}});
+  ranks.ask(1, {{kGrantedKey, 1.5}, {kOtherGrantedKey, 1}});
   REQUIRE(ranks.request(1).grants() == 2);
-  ranks.ask(2, {{kKey, 1}, {kOther, 1}});
+  ranks.ask(2, {{kGrantedKey, 1}, {kOtherGrantedKey, 1}});
   REQUIRE(ranks.request(2).grants() == 1);
   CHECK(ranks.request(2).granted(0) == 1);
   CHECK(ranks.request(2).waits() == 0);
   // A worker of the home itself is in the same queue.
-  ranks.ask(0, {{kKey, 1}});
+  ranks.ask(0, {{kGrantedKey, 1}});
   CHECK(ranks.request(0).grants() == 0);
   CHECK_FALSE(ranks.is_idle());
 
@@ -81,11 +81,11 @@ TEST_CASE("grants: keys are granted by their home, one at a time where the bound
 
 TEST_CASE("grants: what a worker gives up in the queue is released when it is granted") {
   GrantingRanks ranks;
-  ranks.ask(1, {{kKey, 2}});
-  ranks.ask(2, {{kKey, 2}});
+  ranks.ask(1, {{kGrantedKey, 2}});
+  ranks.ask(2, {{kGrantedKey, 2}});
   ranks.abandon(2);
   CHECK(ranks.request(2).is_idle());
-  ranks.ask(0, {{kKey, 2}});
+  ranks.ask(0, {{kGrantedKey, 2}});
   CHECK(ranks.request(0).grants() == 0);
   ranks.written(1, 0);
   CHECK(ranks.request(0).grants() == 1);
@@ -97,8 +97,8 @@ TEST_CASE("grants: a worker that gives up keeps its grants until its operations 
   progress_role.assert_held();
   GrantingRanks ranks;
   std::vector<std::int64_t> row{1};
-  ranks.ask(1, {{kKey, 2}});
-  OperationState& push = ranks.submit(1, OperationKind::push, {kKey}, &row);
+  ranks.ask(1, {{kGrantedKey, 2}});
+  OperationState& push = ranks.submit(1, OperationKind::push, {kGrantedKey}, &row);
   ranks.request(1).abandon();
   REQUIRE(ranks.request(1).raise());
   ranks.protocol(1).budgets().handle_submission(ranks.request(1));
@@ -109,7 +109,7 @@ TEST_CASE("grants: a worker that gives up keeps its grants until its operations 
   CHECK(push.done());
   CHECK(ranks.request(1).is_idle());
   // No epoch has shown the change.
-  ranks.ask(2, {{kKey, 1}});
+  ranks.ask(2, {{kGrantedKey, 1}});
   CHECK(ranks.request(2).grants() == 0);
   ranks.worker(1).release(push);
 }

@@ -71,6 +71,28 @@ TEST_CASE("levels: a notice is submitted once until it is taken") {
   CHECK(notice.raise());
 }
 
+TEST_CASE("levels: an epoch that a message makes visible is announced at the end of its turn") {
+  progress_role.assert_held();
+  test::WaitingRanks ranks(ValueBound{.bound = 1});
+  Levels& levels = ranks.protocol(1).levels();
+  levels.start();
+  ranks.protocol(1).end_turn();
+  std::vector<Level> announced;
+  levels.set_listener([&] { announced.push_back(levels.visible()); });
+  FrameHeader header = FrameHeader::of(FrameKind::level_down);
+  header.count = 1;
+  header.record_bytes = sizeof(LevelReport);
+  for (const Level visible : {1, 1, 2}) {
+    const LevelReport report{.merged = {}, .visible = visible, .wanted = 0};
+    std::vector<std::byte> packet(sizeof header + sizeof report);
+    std::memcpy(packet.data(), &header, sizeof header);
+    std::memcpy(packet.data() + sizeof header, &report, sizeof report);
+    ranks.protocol(1).handle_packet(Rank(0), packet);
+    ranks.protocol(1).end_turn();
+  }
+  CHECK(announced == std::vector<Level>{1, 2});
+}
+
 TEST_CASE("levels: messages that no rank sends are refused") {
   progress_role.assert_held();
   test::WaitingRanks ranks;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,14 +25,15 @@ class WaitingRanks {
  public:
   static constexpr std::uint64_t kKeys = 12;
 
-  WaitingRanks() {
+  // `value_bound`: of both tables.
+  explicit WaitingRanks(const std::optional<ValueBound>& value_bound = {}) {
     const ValueLayout layout{ElementType::int64, 1, {}};
     for (std::int32_t rank = 0; rank < 3; ++rank) {
       auto& protocol =
           protocols_.emplace_back(std::make_unique<RankProtocol>(network_.endpoint(Rank(rank)), router_));
       const auto add = [&](std::uint32_t id, ValueSizes sizes) {
         protocol->registry().add(test::build_table_shard(
-            {.id = TableId(id), .max_units = 10 * kKeys}, domains_, Rank(rank),
+            {.id = TableId(id), .max_units = 10 * kKeys, .value_bound = value_bound}, domains_, Rank(rank),
             HomeMap::range(kKeys, 3, Domain(rank)), false, kKeys, std::move(sizes), regions_));
       };
       add(0, ValueSizes(layout));

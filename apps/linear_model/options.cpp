@@ -70,9 +70,21 @@ void add_solver_options(CLI::App& app, LinearModelOptions& options, OptionCondit
         return names;
       }()))
       ->type_name("");
-  app.add_option("--epochs", training.epochs, "Epochs at most: each some passes over the samples")
-      ->check(integer_from_0())
-      ->capture_default_str();
+  const auto is_sgd = [&options] { return options.solver == Solver::sgd; };
+  conditions.add(
+      app.add_option("--batch", training.solver.batch, "Samples of a step, of all workers together")
+          ->check(CLI::Range(1, 1000000000))
+          ->capture_default_str(),
+      "--solver sgd", is_sgd);
+  conditions.add(app.add_option("--batch-growth", training.solver.batch_growth,
+                                "Factor by which the batch grows from epoch to epoch, up to a tenth of the "
+                                "samples; 1: none")
+                     ->check(number_in(1, 1e9))
+                     ->capture_default_str(),
+                 "--solver sgd", is_sgd);
+  app.add_option("--epochs", training.epochs,
+                 "Epochs at most: each some passes over the samples (default: 1000; of sgd 20)")
+      ->check(integer_from_0());
   app.add_option(
          "--tolerance", training.tolerance,
          "The training ends when its error is at most this: the relative duality gap of solvers with "
@@ -91,7 +103,7 @@ void add_solver_options(CLI::App& app, LinearModelOptions& options, OptionCondit
       ->delimiter(',')
       ->capture_default_str();
   add_technique(app, options.technique);
-  add_consistency(app, training.consistency, "a step");
+  conditions.add(add_consistency(app, training.consistency, "a step"), "--solver sgd", is_sgd);
   add_checkpoint_options(app, options.checkpoints, conditions, WorkerClocks::none);
 }
 

@@ -33,8 +33,10 @@ void LinearTrainingOptions::check(std::int32_t ranks) const {
   require(cost > 0 && std::isfinite(cost), "the cost is not above 0");
   require(penalty.l1 >= 0 && penalty.l2 >= 0 && penalty.l1 + penalty.l2 > 0,
           "the penalty has a negative part, or none");
+  require(solver.batch >= 1, "the batch is 0, expected at least 1 sample");
+  require(solver.batch_growth >= 1, "the growth of the batch is below 1");
   require(error_to_reach() >= 0, "the tolerance is below 0");
-  check_solver(loss, penalty, solver);
+  check_solver(loss, penalty, solver, total_workers(workers, ranks));
 }
 
 LinearTrainer::LinearTrainer(adapm::ParameterManager& manager, TrainingSamples data,
@@ -96,7 +98,7 @@ void LinearTrainer::run(const std::function<void(const LinearEpoch&)>& on_epoch,
   if (job != nullptr) resume(*job);
   const auto state = [this] { return saved_state(); };
   start();
-  while (epochs_.back().epoch < options_.epochs && !has_converged()) {
+  while (epochs_.back().epoch < options_.max_epochs() && !has_converged()) {
     run_epoch();
     if (on_epoch) on_epoch(epochs_.back());
     require_healthy(manager_.server(),
@@ -106,7 +108,7 @@ void LinearTrainer::run(const std::function<void(const LinearEpoch&)>& on_epoch,
                      .loss_of_nothing = epochs_.front().objective,
                      .tables = {}},
                     job);
-    if (epochs_.back().epoch == options_.epochs || has_converged()) break;
+    if (epochs_.back().epoch == options_.max_epochs() || has_converged()) break;
     has_stopped_ = job != nullptr && job->pause(progress(), state);
     if (has_stopped_) return;
   }

@@ -24,12 +24,17 @@ struct LinearTrainingOptions {
   double cost = 1;
   Penalty penalty = {};
   SolverOptions solver = {};
-  std::uint64_t epochs = 1000;  // at most
+  std::optional<std::uint64_t> epochs = {};  // at most; default: 1000, of sgd 20
   // LinearEpoch::error at which the training ends; default: 1e-3 of solvers with dual variables, else 1e-4.
   std::optional<double> tolerance = {};
   std::optional<Consistency> consistency = {};  // of both tables; a clock is a step
   std::int32_t host_ranks = 1;                  // ranks of a host: each may use its share of the memory
 
+  std::uint64_t max_epochs() const {
+    constexpr std::uint64_t kOfSgd = 20;
+    constexpr std::uint64_t kOfOthers = 1000;
+    return epochs.value_or(solver.solver == Solver::sgd ? kOfSgd : kOfOthers);
+  }
   double error_to_reach() const {
     return tolerance.value_or(has_dual_variables(solver.solver) ? 1e-3 : 1e-4);
   }

@@ -29,6 +29,10 @@ RunIdentity LinearTrainer::identity() const {
   run.add("the L1 part of --penalty", options_.penalty.l1);
   run.add("the L2 part of --penalty", options_.penalty.l2);
   run.add("--solver", to_string(options_.solver.solver));
+  if (options_.solver.solver == Solver::sgd) {
+    run.add("--batch", options_.solver.batch);
+    run.add("--batch-growth", options_.solver.batch_growth);
+  }
   run.add("--seed", options_.solver.seed);
   return run;
 }

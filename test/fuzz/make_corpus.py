@@ -164,6 +164,12 @@ def bags_of_words():
     yield "xz", b"\3" + lzma.compress(b"1\n1\n1\n1 1 1\n")
 
 
+def svm_files():
+    yield "zero", b"\2" + b"+1 0:0.5 3:-2e-1\n-1\n 2.5\t2:1  4:+3 \r\n"
+    yield "one", b"\x0a" + b"# none\n1 qid:7 2:1 # 3:1\n-1 1:1#\n"
+    yield "xz", b"\3" + lzma.compress(b"1 1:1\n2 7:1e-60\n")
+
+
 def triples():
     yield "tabs", b"\2a\tr\tb c\nb c\tr\ta\n"
     yield "blanks", b"\1a r b\n\n  b  r  a \r\n"
@@ -226,7 +232,7 @@ def words_options():
     yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
 
 
-CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, bags_of_words, triples, vocabularies, npy, word_vectors, options,
+CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, bags_of_words, svm_files, triples, vocabularies, npy, word_vectors, options,
            graph_options, factorization_options, words_options)
 
 

@@ -1,6 +1,7 @@
 // Linear models on several ranks.
 #include <mpi.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,6 +54,23 @@ double check_training(const LinearTrainingOptions& options, double bias = 0,
   return last.objective;
 }
 
+// The gradient of the smooth part balances the L1 norm, which some weights do not leave.
+void check_subgradients(const Objective& objective, double l1, double margin) {
+  std::size_t zeros = 0;
+  for (std::size_t j = 0; j < kFeatures; ++j) {
+    const double weight = objective.weights[j];
+    CAPTURE(j, weight, objective.gradient[j]);
+    if (weight == 0) {
+      ++zeros;
+      CHECK(std::abs(objective.gradient[j]) < l1 + margin);
+    } else {
+      CHECK(objective.gradient[j] == Approx(weight > 0 ? -l1 : l1).margin(margin));
+    }
+  }
+  CHECK(zeros > 3);
+  CHECK(zeros < kFeatures);
+}
+
 }  // namespace
 
 TEST_CASE("solvers find the optimum") {
@@ -83,21 +101,47 @@ TEST_CASE("an elastic net sets weights to zero") {
   CHECK(trainer.has_converged());
   const Objective objective = objective_at(weights_of(manager, trainer), trainer.problem());
   CHECK(trainer.epochs().back().objective == Approx(objective.value).epsilon(1e-9));
-  std::size_t zeros = 0;
-  for (std::size_t j = 0; j < kFeatures; ++j) {
-    const double weight = objective.weights[j];
-    CAPTURE(j, weight, objective.gradient[j]);
-    if (weight == 0) {
-      ++zeros;
-      CHECK(std::abs(objective.gradient[j]) < options.penalty.l1 + 0.05);
-    } else {
-      CHECK(objective.gradient[j] ==
-            Approx(weight > 0 ? -options.penalty.l1 : options.penalty.l1).margin(0.05));
-    }
-  }
-  CHECK(zeros > 3);
-  CHECK(zeros < kFeatures);
+  check_subgradients(objective, options.penalty.l1, 0.05);
   manager.close();
+}
+
+TEST_CASE("an L1 penalty sets weights to zero, exactly") {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<std::int32_t> workers(static_cast<std::size_t>(ranks), 0);
+  workers.back() = 1;
+  check_training(small_training(Loss::squared_hinge, Solver::saga, workers));
+  LinearTrainingOptions options = small_training(Loss::logistic, Solver::saga, workers);
+  options.penalty = {.l1 = 1, .l2 = 0};
+  adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+  LinearTrainer trainer(manager, part_of_samples(manager, options), options);
+  trainer.run();
+  CHECK(trainer.has_converged());
+  check_subgradients(objective_at(weights_of(manager, trainer), trainer.problem()), options.penalty.l1, 0.01);
+  manager.close();
+}
+
+TEST_CASE("SGD approaches the optimum, in batches of all workers") {
+  const double optimum = check_training(small_training(Loss::logistic, Solver::svrg));
+  for (const Consistency consistency : {Consistency::eventual, Consistency::bsp, Consistency::cap(1)}) {
+    LinearTrainingOptions options = small_training(Loss::logistic, Solver::sgd);
+    options.consistency = consistency;
+    options.solver.batch = 8;
+    options.solver.batch_growth = 1.1;
+    options.epochs = 30;
+    options.tolerance = 0;
+    adapm::ParameterManager manager(MPI_COMM_WORLD, options_with(adapm::Technique::adaptive));
+    LinearTrainer trainer(manager, part_of_samples(manager, options), options);
+    trainer.run();
+    const Objective objective = objective_at(weights_of(manager, trainer), trainer.problem());
+    CHECK(trainer.epochs().back().objective == Approx(objective.value).epsilon(1e-9));
+    CHECK(objective.value >= optimum * (1 - 1e-4));
+    CHECK(objective.value < 1.1 * optimum);
+    // Every worker makes every step.
+    const TableCounters counters = manager.statistics().server.table_total(trainer.tables().weights.id());
+    CHECK((counters.clocks > 0) == consistency.staleness().has_value());
+    manager.close();
+  }
 }
 
 TEST_CASE("a bias is trained, and every technique serves") {

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "apps/linear_model/lazy_scale.hpp"
+#include "apps/linear_model/proximal_steps.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::RandomEngine;
 using lapse::apps::LazyScale;
+using lapse::apps::ProximalSteps;
 
 namespace {
 
@@ -87,4 +89,26 @@ TEST_CASE("changes of lazy steps may be added in any order") {
   double dense = 0;
   for (int step = 0; step < 20; ++step) dense = dense * (1 - 0.1 * 0.3) + step * 0.01;
   CHECK(lazy.scale() * forward == Approx(dense).epsilon(1e-12));
+}
+
+TEST_CASE("many proximal steps at once are as many single ones") {
+  constexpr std::size_t kMax = 300;
+  for (const double l1 : {0.0, 0.05, 0.4}) {
+    for (const double l2 : {0.0, 0.01, 2.0}) {
+      const ProximalSteps steps(0.1, l1, l2, kMax);
+      for (const double start : {-0.7013, -0.0117, 0.0, 1e-9, 0.2137, 3.0}) {
+        for (const double gradient : {-2.0, -0.4, -0.05, 0.0, 0.01, 0.3071}) {
+          double w = start;
+          for (std::size_t count = 0; count <= kMax; ++count) {
+            CAPTURE(l1, l2, start, gradient, count);
+            const double found = steps.many(start, gradient, count);
+            REQUIRE(std::abs(found - w) <= 1e-12 * (1 + std::abs(w)));
+            // Weights that are 0 are so exactly.
+            if (w == 0 && count + 1 < kMax) REQUIRE(found == 0);
+            w = steps.one(w, gradient);
+          }
+        }
+      }
+    }
+  }
 }

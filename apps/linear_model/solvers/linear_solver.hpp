@@ -17,9 +17,9 @@
 
 namespace lapse::apps {
 
-enum class Solver : std::uint8_t { svrg, loopless, sdca };
+enum class Solver : std::uint8_t { svrg, loopless, saga, sdca, sgd };
 
-inline constexpr std::array kSolvers{Solver::svrg, Solver::loopless, Solver::sdca};
+inline constexpr std::array kSolvers{Solver::svrg, Solver::loopless, Solver::saga, Solver::sdca, Solver::sgd};
 
 constexpr std::string_view to_string(Solver solver) {
   switch (solver) {
@@ -27,22 +27,21 @@ constexpr std::string_view to_string(Solver solver) {
       return "svrg";
     case Solver::loopless:
       return "loopless";
+    case Solver::saga:
+      return "saga";
     case Solver::sdca:
+      return "sdca";
+    case Solver::sgd:
       break;
   }
-  return "sdca";
+  return "sgd";
 }
-
-// When the workers of a narrow stage see each other's steps.
-enum class Exchange : std::uint8_t {
-  stage,  // at its end: each steps on weights of its own, and the results are combined
-  step,   // after every step: each pulls and pushes the weights of a batch
-};
 
 struct SolverOptions {
   Solver solver = Solver::svrg;
-  Exchange exchange = Exchange::stage;
-  std::size_t batch = 1;   // samples of a worker's step; above 1: only with Exchange::step
+  // Of sgd: samples of a step, of all workers, and the factor by which they grow from epoch to epoch.
+  std::uint64_t batch = 100;
+  double batch_growth = 1;
   double step_scale = 1;   // factor of the step size that the solver chooses
   std::uint64_t seed = 1;  // of the order of samples
 };
@@ -88,8 +87,8 @@ double passes_of(const SolverOptions& options, std::uint64_t epoch);
 // The one that is fastest for most samples.
 Solver default_solver(Loss loss, const Penalty& penalty);
 
-// Throws ConfigurationError for a solver that cannot minimize the problem.
-void check_solver(Loss loss, const Penalty& penalty, const SolverOptions& options);
+// Throws ConfigurationError for a solver that cannot minimize the problem with this number of workers.
+void check_solver(Loss loss, const Penalty& penalty, const SolverOptions& options, std::size_t workers);
 
 std::unique_ptr<LinearSolver> make_solver(const LinearProblem& problem, const ModelTables& tables,
                                           WorkerSamples samples, const SolverOptions& options);

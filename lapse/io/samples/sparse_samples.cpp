@@ -8,11 +8,15 @@
 namespace lapse::io {
 
 void SparseSamples::add(double label, std::span<const FeatureValue> features, bool keeps) {
-  const auto mix = [this](std::uint64_t bits) { checksum_ = mix_bits(checksum_ ^ bits) + kGoldenGamma; };
-  mix(std::bit_cast<std::uint64_t>(label));
-  for (const FeatureValue& entry : features)
-    mix((std::uint64_t{entry.feature} << 32U) + std::bit_cast<std::uint32_t>(entry.value));
-  mix(features.size());
+  // A sum over the entries, so that they need not wait for each other.
+  std::uint64_t entries = features.size();
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    const std::uint64_t bits =
+        (std::uint64_t{features[i].feature} << 32U) + std::bit_cast<std::uint32_t>(features[i].value);
+    entries += mix_bits(bits ^ (i + 1) * kGoldenGamma);
+  }
+  for (const std::uint64_t bits : {std::bit_cast<std::uint64_t>(label), entries})
+    checksum_ = mix_bits(checksum_ ^ bits) + kGoldenGamma;
   ++all_labels_[label];
   ++all_samples_;
   all_entries_ += features.size();

@@ -23,7 +23,8 @@ CLI::Option* add_consistency(CLI::App& app, std::optional<Consistency>& consiste
           fmt::format(
               "How old the updates of others may be that a worker does not see yet: eventual, cap(s), by s "
               "clocks, bsp, which is cap(0), ssp(s), without replicas, essp(s), with replicas of all that is "
-              "accessed, vap(v), by changes of v, vap(v, strong), by those of all workers, cvap(s, v), cvap(s, "
+              "accessed, vap(v), by changes of v, vap(v, strong), by those of all workers, cvap(s, v), "
+              "cvap(s, "
               "v, strong), or sequential, where keys only move; a clock is {}",
               clock))
       ->type_name("");

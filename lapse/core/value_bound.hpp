@@ -3,8 +3,8 @@
 
 namespace lapse {
 
-// Of a table (docs/consistency.md): positive. At clock t of a worker: bound, or bound / sqrt(t + 1). Strong: for
-// the changes of all workers together, not of each.
+// Of a table (docs/consistency.md): positive. At clock t of a worker: bound, or bound / sqrt(t + 1). Strong:
+// for the changes of all workers together, not of each.
 struct ValueBound {
   double bound = 0;
   bool decays = false;

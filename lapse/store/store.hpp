@@ -85,19 +85,10 @@ class Store : public SlotAccess, public WatchedRoles {
   template <class F>
   Found update_main(Key key, F&& f) {
     Word* const word = words_.find(key);
-    return word == nullptr ? Found() : update_main_at(*word, std::forward<F>(f));
+    return word == nullptr ? Found() : update_if(*word, SlotBits::kOpenOwner, std::forward<F>(f));
   }
-  template <class F>
-  Found update_main_at(Word& word, F&& f) {
-    return update_if(word, SlotBits::kOpenOwner, std::forward<F>(f));
-  }
-  // Like update_main_at, if the key has no replicas.
-  template <class F>
-  Found update_sole_at(Word& word, F&& f) {
-    return update_if(word, SlotBits::kSoleOwner, std::forward<F>(f));
-  }
-  // The copies that an access may use: only the main copy, or a replica too.
-  enum class Reach : std::uint8_t { main, any };
+  // The copies that an access may use: the main copy, a replica too, or only a main copy without replicas.
+  enum class Reach : std::uint8_t { main, any, sole };
   // Like update_at; uses replicas as far as the update rule allows.
   template <class F>
   Found update_at(Word& word, Reach reach, F&& f) {
@@ -289,6 +280,7 @@ class Store : public SlotAccess, public WatchedRoles {
   };
 
   SlotBits::Test changes(Reach reach) const {
+    if (reach == Reach::sole) return SlotBits::kSoleOwner;
     return reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
   }
   // Latches the slot word if possible at once; otherwise returns it unlatched, with the reason in `attempt`.

@@ -14,6 +14,7 @@
 #include "lapse/ps/worker.hpp"
 #include "test/support/count_function.hpp"
 #include "test/support/element_calls.hpp"
+#include "test/support/granted_call.hpp"
 #include "test/support/history_counters.hpp"
 #include "test/support/history_live_counters.hpp"
 #include "test/support/random_workload_client.hpp"
@@ -141,33 +142,6 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> pushed_;
   };
 
-  // The worker waits until it may change the keys.
-  class GrantedCall final : public PendingCall {
-   public:
-    GrantedCall(CounterClient& client, std::vector<std::pair<Key, std::int64_t>> pushed,
-                std::vector<Key> names, std::vector<T> updates, float scale)
-        : PendingCall(Operation()),
-          client_(client),
-          pushed_(std::move(pushed)),
-          names_(std::move(names)),
-          updates_(std::move(updates)),
-          steps_(begin_granted_push(client.worker_, client.table_.handle(), names_,
-                                    reinterpret_cast<const std::byte*>(updates_.data()), scale)) {
-      steps_->advance();
-    }
-    CallSteps* steps() override { return steps_.get(); }
-
-   private:
-    void answered() override {
-      for (const auto& [key, number] : pushed_) client_.push_answered(key, number);
-    }
-    CounterClient& client_;
-    std::vector<std::pair<Key, std::int64_t>> pushed_;
-    std::vector<Key> names_;
-    std::vector<T> updates_;
-    std::unique_ptr<CallSteps> steps_;
-  };
-
   class PendingReset final : public PendingCall {
    public:
     PendingReset(Operation operation, CounterClient& client, std::vector<std::pair<Key, std::int64_t>> resets)
@@ -284,7 +258,11 @@ class CounterClient final : public TableClient {
     }
     const auto& bound = table_.handle().state().definition().value_bound;
     if (bound && bound->strong && live_ != nullptr) {
-      return std::make_unique<GrantedCall>(*this, std::move(pushed), names(keys), std::move(updates), scale);
+      return std::make_unique<GrantedCall<T>>(worker_, table_.handle(), names(keys), std::move(updates),
+                                              scale, [this, pushed = std::move(pushed)] {
+                                                for (const auto& [key, number] : pushed)
+                                                  push_answered(key, number);
+                                              });
     }
     Operation operation = elements           ? pairs.push(worker_, table_, scale)
                           : keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)

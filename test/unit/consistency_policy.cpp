@@ -11,9 +11,9 @@ using lapse::Consistency;
 using lapse::ValueBound;
 
 TEST_CASE("policies are read as they are written") {
-  for (const std::string text :
-       {"sequential", "eventual", "bsp", "cap(0)", "cap(3)", "ssp(1)", "essp(2)", "vap(8)", "vap(0.5)",
-        "vap(0.5/sqrt(t))", "vap(0.5/sqrt(t), strong)", "cvap(2, 0.25)", "cvap(2, 0.25, strong)", "cvap(0, 1e-06/sqrt(t))"}) {
+  for (const std::string text : {"sequential", "eventual", "bsp", "cap(0)", "cap(3)", "ssp(1)", "essp(2)",
+                                 "vap(8)", "vap(0.5)", "vap(0.5/sqrt(t))", "vap(0.5/sqrt(t), strong)",
+                                 "cvap(2, 0.25)", "cvap(2, 0.25, strong)", "cvap(0, 1e-06/sqrt(t))"}) {
     CHECK(Consistency::parse(text).to_string() == text);
   }
   CHECK(Consistency::parse("asp") == Consistency::eventual);

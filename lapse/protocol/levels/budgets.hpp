@@ -53,9 +53,9 @@ static_assert(sizeof(HastenRecord) == 8);
 // Strong bounds of values (see docs/consistency.md). A worker asks the *home* of a key, which never moves,
 // before it changes the key. The home grants changes while those that some copy may lack do not exceed the
 // bound (KeyBudgets), in order of arrival. When the epoch is visible in which all copies show a change, the
-// rank of its worker releases it. So, whatever its workers do, a rank releases what they have changed. It asks
-// for that epoch only when a reservation waits for the release, or half of a bound is used: the home says so,
-// with the grant or later.
+// rank of its worker releases it. So, whatever its workers do, a rank releases what they have changed. It
+// asks for that epoch only when a reservation waits for the release, or half of a bound is used: the home
+// says so, with the grant or later.
 //
 // Thread safety: the holder of the progress lock.
 class Budgets final : public ProtocolModule {

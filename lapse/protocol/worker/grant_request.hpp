@@ -16,10 +16,10 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// The keys of one table that a worker is going to change, of which the changes of all workers are bounded. The
-// worker fills it and submits it to Budgets, which grants the keys in any order. The worker changes each as
-// soon as it is granted, waits for no other worker in between, and says, once its change is answered, in which
-// epoch all copies show it. It is the engine's from begin() until is_idle().
+// The keys of one table that a worker is going to change, of which the changes of all workers are bounded.
+// The worker fills it and submits it to Budgets, which grants the keys in any order. The worker changes each
+// as soon as it is granted, waits for no other worker in between, and says, once its change is answered, in
+// which epoch all copies show it. It is the engine's from begin() until is_idle().
 //
 // Thread safety: a worker and its rank's engine; the members say who calls them.
 class GrantRequest : public Submission {

@@ -126,7 +126,11 @@ class Engine::Impl {
         runner_(
             server.rank() == Rank(0) ? &host_ : nullptr, [this] { return server_.stop_requested(); },
             options.seed) {
-    const auto all = server_.exchange("Engine", [&] { return to_archive(checked(options, server_.rank())); });
+    const auto all = server_.exchange("Engine", [&] {
+      const RankOptions own = checked(options, server_.rank());
+      if (server_.rank() == Rank(0)) host_.trace_to(options.trace);
+      return to_archive(own);
+    });
     agree(all);
   }
 

@@ -33,6 +33,8 @@ struct EngineOptions {
   // A run ends after about this time, when the parts in progress have: for checkpoints. 0: it does not.
   std::chrono::nanoseconds run_time{0};
   std::uint64_t seed = 0;  // of Info::random
+  // Rank 0 writes a line of JSON for each part of a stage to this file (docs/stages.md); empty: none.
+  std::string trace = {};
 };
 
 // Thrown by submit_and_wait if the task is not done.

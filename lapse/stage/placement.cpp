@@ -126,6 +126,7 @@ std::optional<std::vector<Place>> place(const PlacementRequest& request,
   if (const Candidate* const rank = best_of(single, request.workers, rotates))
     return share(request, ranks, rank->ranks);
   std::vector<Candidate> domains;
+  domains.reserve(by_domain.size());
   for (auto& [number, domain] : by_domain) domains.push_back(std::move(domain));
   if (const Candidate* const domain = best_of(domains, request.workers, rotates))
     return share(request, ranks, domain->ranks);

@@ -272,6 +272,8 @@ std::optional<std::vector<Place>> Scheduler::places_of(const Task& task,
 void Scheduler::seat(std::uint64_t number, const std::vector<Place>& places, Time now, Effects& effects) {
   Task& task = tasks_[number];
   const std::uint64_t iterations = iterations_of_part(task);
+  const double waited = priority(task, now);
+  const bool starved = std::ranges::find(starving_, number) != starving_.end();
   task.history.use(places);
   task.result.state = TaskState::running;
   std::erase(starving_, number);
@@ -281,7 +283,9 @@ void Scheduler::seat(std::uint64_t number, const std::vector<Place>& places, Tim
                 .epoch = task.epoch,
                 .first_iteration = task.next_iteration,
                 .end_iteration = task.next_iteration + iterations,
-                .places = {}};
+                .places = {},
+                .priority = waited,
+                .is_starving = starved};
   for (const Place& place : places) {
     SlotsOfRank taken{.rank = place.rank, .slots = {}};
     std::vector<GroupNumber>& slots = slots_[static_cast<std::size_t>(place.rank)];

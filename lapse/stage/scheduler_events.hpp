@@ -69,6 +69,9 @@ struct SeatPart {
   std::uint64_t first_iteration = 0;
   std::uint64_t end_iteration = 0;  // equal: the stage has no iterations
   std::vector<SlotsOfRank> places;  // ascending
+  // Why it got its slots now; known to the scheduler's rank only.
+  double priority = 0;
+  bool is_starving = false;
 
   std::size_t workers() const {
     std::size_t workers = 0;

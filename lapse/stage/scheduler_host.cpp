@@ -50,7 +50,9 @@ void SchedulerHost::take_report(const PartReport& report) {
   end.ends_task |= report.ends_task;
   if (report.failed && !end.failure) end.failure = TaskFailure{.origin = report.origin, .text = report.text};
   if (--open.left > 0) return;
-  for (const std::int32_t rank : open.ranks) retired_[static_cast<std::size_t>(rank)].push_back(report.group);
+  for (const SlotsOfRank& place : open.seat.places)
+    retired_[static_cast<std::size_t>(place.rank)].push_back(report.group);
+  if (trace_) trace_->add(scheduler_.spec(open.seat.task), open.seat, end, open.began - made_, now() - made_);
   const PartEnd ended = std::move(end);
   open_.erase(found);
   if (end_ == RunEnd::finished && must_end()) decide(StopRun{});
@@ -80,8 +82,9 @@ void SchedulerHost::carry_out(const SeatPart& seat) {
   Open& open = open_[seat.group];
   open.end.group = seat.group;
   open.left = seat.places.size();
+  open.seat = seat;
+  open.began = now();
   for (const SlotsOfRank& place : seat.places) {
-    open.ranks.push_back(place.rank);
     send(place.rank,
          SeatMessage{.part = seat,
                      .retired = std::exchange(retired_[static_cast<std::size_t>(place.rank)], {})});

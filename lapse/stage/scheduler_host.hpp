@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/ps/phase/slot_control.hpp"
 #include "lapse/stage/messages.hpp"
 #include "lapse/stage/scheduler.hpp"
+#include "lapse/stage/stage_trace.hpp"
 
 namespace lapse::stage {
 
@@ -22,6 +25,9 @@ class SchedulerHost {
   SchedulerHost(Scheduler& scheduler, std::chrono::nanoseconds run_time, std::function<bool()> stop_requested)
       : scheduler_(scheduler), run_time_(run_time), stop_requested_(std::move(stop_requested)) {}
 
+  // Before the first run; an empty path: none. Throws FileError.
+  void trace_to(const std::string& path) { trace_.emplace(path); }
+
   void begin(Slots& slots, const RunSlots& run, GroupNumber last) LAPSE_REQUIRES(progress_role);
   void take_report(const PartReport& report) LAPSE_REQUIRES(progress_role);
   void cancel(std::uint64_t task) LAPSE_REQUIRES(progress_role);
@@ -29,7 +35,8 @@ class SchedulerHost {
  private:
   // A group in progress.
   struct Open {
-    std::vector<std::int32_t> ranks;
+    SeatPart seat;
+    Time began{};
     std::size_t left = 0;  // ranks that have not reported
     PartEnd end;
   };
@@ -49,6 +56,8 @@ class SchedulerHost {
   Scheduler& scheduler_;
   const std::chrono::nanoseconds run_time_;  // 0: no limit
   const std::function<bool()> stop_requested_;
+  const Time made_ = std::chrono::steady_clock::now().time_since_epoch();
+  std::optional<StageTrace> trace_;
   Slots* slots_ = nullptr;
   std::map<GroupNumber, Open> open_;
   std::vector<std::vector<GroupNumber>> retired_;  // by rank: to be sent with the next seat

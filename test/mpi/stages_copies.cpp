@@ -42,6 +42,6 @@ TEST_CASE("A stage reads from replicas what the stage before has pushed to other
                                },
                            .workers = all_slots()});
   }
-  CHECK(engine.submit_and_wait(std::move(task)).state == TaskState::done);
+  CHECK(engine.submit_and_wait(task).state == TaskState::done);
   manager.close();
 }

@@ -39,8 +39,7 @@ Task task_with(const Table<std::int64_t>& table, std::uint64_t number) {
   const auto narrow = [=](Info& info) {
     std::array<std::int64_t, 1> value{};
     info.worker().pull(table, key, value).wait();
-    expect(value[0] == 20 * 3 * static_cast<std::int64_t>(info.epoch() + 1),
-           "the pushes of the stage before");
+    expect(value[0] == 60 * static_cast<std::int64_t>(info.epoch() + 1), "the pushes of the stage before");
     if (number % 3 == 2 && info.epoch() == 1) throw std::runtime_error("a failure");
   };
   return {.name = "task" + std::to_string(number),
@@ -82,6 +81,7 @@ TEST_CASE("Threads: tasks of stages share the slots of ranks, and none sees anot
     ThreadedLoopback network(kRanks, {.separate_bulk_lane = true, .delay_seed = seed});
     std::array<std::exception_ptr, kRanks> errors;
     std::vector<std::thread> threads;
+    threads.reserve(kRanks);
     for (std::int32_t rank = 0; rank < kRanks; ++rank) {
       threads.emplace_back([&, rank] {
         try {

@@ -100,9 +100,8 @@ void require_healthy(ParameterServer& server, const TrainingHealth& health, Trai
     job->finish_background_save();
     saved = job->saved_text();
   }
-  throw Error(
-      fmt::format("training diverged in epoch {} with learning rate {}: {}: choose a smaller --rate{}",
-                  health.epoch, health.rate, problem, saved));
+  throw Error(fmt::format("training diverged in epoch {} with learning rate {}: {}: choose a smaller {}{}",
+                          health.epoch, health.rate, problem, health.rate_option, saved));
 }
 
 }  // namespace lapse::apps

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "apps/common/training_job.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -32,11 +33,12 @@ ValueRange range_of(const Table<float>& table);
 
 // Criteria for an epoch, or a part of one; equal on all ranks.
 struct TrainingHealth {
-  std::uint64_t epoch = 0;          // from 1
-  double rate = 0;                  // the learning rate
-  std::optional<double> loss = {};  // or error; nullopt: not computed
-  double loss_of_nothing = 0;       // the loss of an untrained model; 0: losses are not bounded
-  double value_scale = 1;           // the order of magnitude of a trained model's values
+  std::uint64_t epoch = 0;                  // from 1
+  double rate = 0;                          // the learning rate
+  std::string_view rate_option = "--rate";  // that sets it
+  std::optional<double> loss = {};          // or error; nullopt: not computed
+  double loss_of_nothing = 0;               // the loss of an untrained model; 0: losses are not bounded
+  double value_scale = 1;                   // the order of magnitude of a trained model's values
   std::span<const Table<float>> tables;
 };
 

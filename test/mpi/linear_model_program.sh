@@ -73,6 +73,7 @@ run --help || fail "--help: $(cat "$directory/err")"
 refuses "empty: none of its samples has a feature" "$directory/empty"
 refuses "missing" "$directory/missing"
 refuses "classes: 1 samples have the label 2, expected -1 or 1" "$directory/fine" --test "$directory/classes"
+refuses "training diverged|choose a smaller --step-scale" "$samples" --step-scale 1e12
 refuses "svrg|slope is continuous" "$samples" --loss hinge --solver svrg
 refuses "absent" "$directory/fine" --save-model "$directory/absent/model"
 refuses "short: ends before its line 2 of 3 weights" --predict "$directory/fine" --model "$directory/short" --output "$directory/labels"

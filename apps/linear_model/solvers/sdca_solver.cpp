@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lapse/io/loading/shuffle.hpp"
+
 namespace lapse::apps {
 
 std::vector<double>& SdcaSolver::duals() {
@@ -50,14 +52,19 @@ void SdcaSolver::run_steps(adapm::IntentWorker& worker, std::uint64_t epoch) {
   const std::size_t count = rounds(worker.count());
   before_ = v_;
   with_loss(problem().loss, [&]<class L>(L) {
+    // Later passes leave out samples whose last step changed nothing, such as those far from the margin.
+    std::vector<std::uint32_t> order = shuffled(samples().size(), random);
     for (double left = passes_of(options(), epoch); left > 0; --left) {
-      const std::vector<std::uint32_t> order = shuffled(samples().size(), random);
+      std::vector<std::uint32_t> changed;
       for (std::size_t round = 0; round < count; ++round) {
         const std::size_t begin = order.size() * round / count;
         const std::size_t end = order.size() * (round + 1) / count;
-        run_round<L>(std::span(order).subspan(begin, end - begin), static_cast<double>(worker.count()));
+        run_round<L>(std::span(order).subspan(begin, end - begin), static_cast<double>(worker.count()),
+                     changed);
         if (worker.count() != 1) exchange(worker);
       }
+      io::shuffle(std::span(changed), random);
+      order.swap(changed);
     }
   });
   if (worker.count() == 1) exchange(worker);
@@ -73,14 +80,17 @@ std::size_t SdcaSolver::rounds(std::size_t workers) const {
 }
 
 template <class L>
-void SdcaSolver::run_round(std::span<const std::uint32_t> order, double workers) {
+void SdcaSolver::run_round(std::span<const std::uint32_t> order, double workers,
+                           std::vector<std::uint32_t>& changed) {
   for (const std::uint32_t i : order) {
     const double q = workers * samples().squared_norm(i) / problem().penalty.l2;
     const double label = samples().label(i);
     const double before = duals_[i];
     duals_[i] = L::best_dual(before, label * product(i), q, problem().cost);
     const double change = workers * (duals_[i] - before) * label;
-    if (change != 0) add(change, samples().features(i), v_.data());
+    if (change == 0) continue;
+    add(change, samples().features(i), v_.data());
+    changed.push_back(i);
   }
 }
 

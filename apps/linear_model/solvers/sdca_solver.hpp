@@ -30,7 +30,8 @@ class SdcaSolver final : public LinearSolver {
   // In which a pass is divided.
   std::size_t rounds(std::size_t workers) const;
   template <class L>
-  void run_round(std::span<const std::uint32_t> order, double workers);
+  // Appends the samples that have changed.
+  void run_round(std::span<const std::uint32_t> order, double workers, std::vector<std::uint32_t>& changed);
   void exchange(Worker& worker);
 
   std::vector<double> duals_;

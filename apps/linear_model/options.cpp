@@ -66,6 +66,7 @@ void add_solver_options(CLI::App& app, LinearModelOptions& options, OptionCondit
          "How the objective is minimized (default: the solver that suits loss and penalty)")
       ->check(CLI::IsMember([] {
         std::vector<std::string> names;
+        names.reserve(kSolvers.size());
         for (const Solver solver : kSolvers) names.emplace_back(to_string(solver));
         return names;
       }()))

@@ -32,9 +32,11 @@ double passes_of(const SolverOptions& options, std::uint64_t epoch) {
       return std::min(-std::log(1 - random.uniform()) * kPasses, kMaxPasses);
     }
     case Solver::saga:
-    case Solver::sdca:
+    case Solver::sdca: {
       // Few between measures at the beginning, then a number in proportion to those made before.
-      return static_cast<double>(1 + epoch / 4);
+      const std::uint64_t passes = 1 + epoch / 4;
+      return static_cast<double>(passes);
+    }
     case Solver::sgd:
       break;
   }

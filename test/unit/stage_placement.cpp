@@ -53,6 +53,14 @@ TEST_CASE("Workers are shared in proportion to the data of their ranks") {
   REQUIRE(placed(9, ranks, {100, 100, 50, 50}) == Places{{0, 4}, {1, 3}, {2, 1}, {3, 1}});
 }
 
+TEST_CASE("Of domains with enough slots, the one that the task has not used for longest is taken") {
+  PlacementHistory history;
+  history.use(Places{{0, 2}, {1, 1}});
+  const auto ranks = ranks_of({3, 3, 2, 2});
+  REQUIRE(placed(4, ranks, {10, 10, 10, 10}, history) == Places{{2, 2}, {3, 2}});
+  REQUIRE(placed(4, ranks, {}, history) == Places{{0, 2}, {1, 2}});
+}
+
 TEST_CASE("Ranks without data wait for those with data only where these have enough slots at all") {
   auto ranks = ranks_of({2, 2, 2, 2});
   ranks[0].free = 0;

@@ -207,6 +207,23 @@ TEST_CASE("Without times, stages run whole and in the slots of one rank") {
   REQUIRE(play.part(task).end_iteration == 5000);
 }
 
+TEST_CASE("Without times, waiting does not raise a priority") {
+  SchedulerSettings settings;
+  settings.deterministic = true;
+  Play play(slots_of({1}), settings);
+  TaskSpec important = task_of("important", {stage_of("a", 1, 0, 1)});
+  important.repeat = 20;
+  const std::uint64_t modest = play.add(task_of("modest", {stage_of("a", 1)}));
+  const std::uint64_t first = play.add(important);
+  play.begin();
+  for (int step = 0; step < 20; ++step) {
+    REQUIRE_FALSE(play.runs(modest));
+    play.wait(std::chrono::seconds(1));
+    play.end_part_of(first);
+  }
+  REQUIRE(play.runs(modest));
+}
+
 TEST_CASE("The scheduler refuses the end of a part that is not in progress") {
   Play play(slots_of({1}));
   play.add(task_of("only", {stage_of("a", 1)}));

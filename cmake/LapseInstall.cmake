@@ -95,7 +95,8 @@ if(LAPSE_PYTHON_FOUND)
     set(LAPSE_PYTHON_FOLDER "${CMAKE_INSTALL_LIBDIR}/python${LAPSE_PYTHON_VERSION}/site-packages")
   endif()
   install(TARGETS lapse_python LIBRARY DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
-  install(FILES ${LAPSE_PYTHON_SOURCES} DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/lapse/python/lapse" DESTINATION "${LAPSE_PYTHON_FOLDER}" COMPONENT python
+    FILES_MATCHING PATTERN "*.py")
   file(RELATIVE_PATH python_to_libraries "/prefix/${LAPSE_PYTHON_FOLDER}/lapse" "/prefix/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(lapse_python PROPERTIES INSTALL_RPATH "$ORIGIN/${python_to_libraries}"
     INSTALL_RPATH_USE_LINK_PATH TRUE)

@@ -5,12 +5,6 @@
 
 namespace lapse::apps {
 
-namespace {
-
-// A block of queries and a block of candidates fit into the nearest caches together.
-constexpr std::size_t kQueriesPerBlock = 32;
-constexpr std::size_t kCandidatesPerBlock = 64;
-
 // Counts of entities by comparing their scores with the true entity's.
 struct Places {
   std::uint64_t worse = 0;
@@ -23,6 +17,12 @@ struct Places {
     ++all;
   }
 };
+
+namespace {
+
+// A block of queries and a block of candidates fit into the nearest caches together.
+constexpr std::size_t kQueriesPerBlock = 32;
+constexpr std::size_t kCandidatesPerBlock = 64;
 
 void count(std::span<const float> scores, float truth, Places& places) {
   std::uint32_t worse = 0;

@@ -53,6 +53,12 @@ void Budgets::handle_submission(Submission& submission) {
 }
 
 void Budgets::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  const auto own_key = [this](const TableShard& table, std::uint64_t number) {
+    const Key key = Registry::served_key(table, number);
+    if (home(table, key) != registry_.self())
+      throw ProtocolError("a message about grants of a key whose home is another rank");
+    return key;
+  };
   for (std::uint32_t i = 0; i < header.count; ++i) {
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::reserve: {
@@ -60,7 +66,7 @@ void Budgets::handle_frame(Rank from, const FrameHeader& header, const std::byte
         TableShard& table = registry_.table(header.table);
         if (!(record.magnitude > 0) || !(record.bound > 0))
           throw ProtocolError("a reservation whose magnitude or bound is not positive");
-        take_reservation(table, Registry::served_key(table, record.key),
+        take_reservation(table, own_key(table, record.key),
                          {from, record.number, record.magnitude, record.bound});
         break;
       }
@@ -71,7 +77,7 @@ void Budgets::handle_frame(Rank from, const FrameHeader& header, const std::byte
         const auto record = record_of<ReleaseRecord>(header, records, i, kWrongLength);
         TableShard& table = registry_.table(header.table);
         if (!(record.magnitude > 0) || record.grants == 0) throw ProtocolError("a release of no change");
-        take_release(table, Registry::served_key(table, record.key), from, {record.magnitude, record.grants});
+        take_release(table, own_key(table, record.key), from, {record.magnitude, record.grants});
         break;
       }
       default:

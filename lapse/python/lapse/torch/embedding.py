@@ -69,7 +69,7 @@ class _Rows(torch.nn.Module):
 
     def distinct_keys(self, ids):
         """The distinct ids as an array, without the padding."""
-        keys = torch.unique(self._flat(ids)).numpy()
+        keys = numpy.unique(self._flat(ids).numpy())
         return keys if self.padding_idx is None else keys[keys != self.padding_idx]
 
     # --- rows
@@ -107,8 +107,9 @@ class _PulledRows:
 
     def __init__(self, module, flat):
         self.module = module
-        distinct, self.places = torch.unique(flat, return_inverse=True)
-        self.keys = distinct.numpy()
+        # torch.unique takes six times as long.
+        self.keys, places = numpy.unique(flat.numpy(), return_inverse=True)
+        self.places = torch.from_numpy(places.reshape(-1))
         self.rows = torch.empty(len(self.keys), module.embedding_dim)
         self.padding = None  # the place of the padding in rows
         pulled, into = self.keys, self.rows

@@ -234,6 +234,7 @@ def test_several_modules_at_once():
             ids = torch.tensor([[1, 2], [3, 4]])
             one, two = ctx.lookup((rows, ids), (bags, ids))
             assert one.shape == (2, 2, DIM) and torch.equal(two.detach(), bags.rows(ids).sum(1))
+            worker.barrier()
             (one.sum() + two.sum()).backward()
             ctx.step()
             fused(torch.tensor([worker.index])).sum().backward()

@@ -47,13 +47,10 @@ struct Statistics;
 // drives the communication of this rank until the workers have finished. Between calls of the server nothing
 // runs, and the application may use MPI freely.
 //
-// Close the server before MPI_Finalize: after it, calls throw MpiStateError.
-//
-// In a child that fork has made, calls throw UsageError, except rank, ranks, hosts and options; close and the
-// destructor do nothing (docs/embedding.md).
-//
-// For more, include function.hpp, lease.hpp, attached_worker.hpp or mpi_calls.hpp of this folder, or
-// lapse/core/statistics.hpp.
+// Close the server before MPI_Finalize: after it, calls throw MpiStateError. In a child that fork has made,
+// calls throw UsageError, except rank, ranks, hosts and options; close and the destructor do nothing
+// (docs/embedding.md). For more, include function.hpp, lease.hpp, attached_worker.hpp or mpi_calls.hpp of
+// this folder, or lapse/core/statistics.hpp.
 class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which remains the caller's. Initialise MPI with
@@ -156,7 +153,6 @@ class LAPSE_EXPORT ParameterServer {
   // For libraries on top of the server, between phases: `source` gives this rank's wants of keys, `policy`
   // decides about them, `times` says when rounds begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
-
   // Likewise: the observer is notified of these wants and of all accesses, which become slower.
   void observe(KeyObserver& observer);
 

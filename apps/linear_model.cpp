@@ -4,16 +4,13 @@
 //   linear_model --predict more --model a9a.model --output labels
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
-#include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
-#include "apps/common/manager_program.hpp"
-#include "apps/common/mpi_session.hpp"
+#include "apps/common/manager_application.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/linear_model/model_file.hpp"
 #include "apps/linear_model/options.hpp"
@@ -118,17 +115,7 @@ class LinearModelProgram {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  const MpiSession mpi(argument_count, arguments);
-  CLI::App app{"Logistic regression and support vector machines on the parameter manager AdaPM."};
-  LinearModelOptions options;
-  add_options(app, options);
-  options.settings.file = mpi.options_file();
-  options.training.host_ranks = mpi.host_ranks();
-  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
-  int status = EXIT_SUCCESS;
-  const int failure =
-      run_manager_program(options.technique, options.settings, [&](adapm::ParameterManager& manager) {
-        status = LinearModelProgram(manager, options, mpi.given_descriptors()).run();
-      });
-  return failure != EXIT_SUCCESS ? failure : status;
+  return run_manager_application<LinearModelProgram, LinearModelOptions>(
+      "Logistic regression and support vector machines on the parameter manager AdaPM.", argument_count,
+      arguments);
 }

@@ -4,17 +4,14 @@
 //   mpirun -n 4 topic_model more_news.txt --text --model news --document-topics more_news.tsv
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
-#include "apps/common/manager_program.hpp"
-#include "apps/common/mpi_session.hpp"
+#include "apps/common/manager_application.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/topic_model/document_topics.hpp"
 #include "apps/topic_model/documents.hpp"
@@ -164,17 +161,7 @@ class TopicModelProgram {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  const MpiSession mpi(argument_count, arguments);
-  CLI::App app{"Topics of documents by latent Dirichlet allocation on the parameter manager AdaPM."};
-  TopicModelOptions options;
-  add_options(app, options);
-  options.settings.file = mpi.options_file();
-  options.training.host_ranks = mpi.host_ranks();
-  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
-  int status = EXIT_SUCCESS;
-  const int failure =
-      run_manager_program(options.technique, options.settings, [&](adapm::ParameterManager& manager) {
-        status = TopicModelProgram(manager, options, mpi.given_descriptors()).run();
-      });
-  return failure != EXIT_SUCCESS ? failure : status;
+  return run_manager_application<TopicModelProgram, TopicModelOptions>(
+      "Topics of documents by latent Dirichlet allocation on the parameter manager AdaPM.", argument_count,
+      arguments);
 }

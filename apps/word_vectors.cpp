@@ -2,16 +2,13 @@
 //   mpirun -n 4 word_vectors text.txt --workers 2 --output vectors.bin --analogies questions-words.txt
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 
-#include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/load_corpus.hpp"
-#include "apps/common/manager_program.hpp"
-#include "apps/common/mpi_session.hpp"
+#include "apps/common/manager_application.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/common/worker_counts.hpp"
@@ -161,16 +158,7 @@ class WordVectorsProgram {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  const MpiSession mpi(argument_count, arguments);
-  CLI::App app{"Word vectors by skip-gram with negative sampling on the parameter manager AdaPM."};
-  WordVectorsOptions options;
-  add_options(app, options);
-  options.settings.file = mpi.options_file();
-  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
-  int status = EXIT_SUCCESS;
-  const int failure =
-      run_manager_program(options.technique, options.settings, [&](adapm::ParameterManager& manager) {
-        status = WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
-      });
-  return failure != EXIT_SUCCESS ? failure : status;
+  return run_manager_application<WordVectorsProgram, WordVectorsOptions>(
+      "Word vectors by skip-gram with negative sampling on the parameter manager AdaPM.", argument_count,
+      arguments);
 }

@@ -56,10 +56,12 @@ void GrantedPush::advance() {
 }
 
 void GrantedPush::begin_units() {
+  const double bound = core_.value_bound(table_.state());
   std::vector<GrantRequest::Item> items;
   while (next_ < push_.size && units_.size() < kMaxUnits) {
     const std::size_t first = next_;
     const BoundedPush::Unit unit = push_.unit(first);
+    if (unit.magnitude > bound) ++core_.counters(table_).value_alone;
     if (unit.magnitude == 0) {
       change(first, unit.end, {});
     } else if (!core_.push_sole(table_, push_, first, unit)) {
@@ -71,7 +73,7 @@ void GrantedPush::begin_units() {
   taken_ = 0;
   if (units_.empty()) return;
   try {
-    request_.begin(table_.state(), core_.value_bound(table_.state()), std::move(items));
+    request_.begin(table_.state(), bound, std::move(items));
   } catch (...) {
     units_.clear();
     throw;

@@ -8,6 +8,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase/counted_accesses.hpp"
+#include "lapse/ps/phase/group_phase.hpp"
 
 namespace lapse {
 
@@ -63,20 +64,7 @@ GroupSeats::GroupSeats(const Phase& all, std::span<const GroupPart> parts,
     RankGroup& group = protocol_.groups().begin(number, std::move(seats));
     groups_.push_back(std::make_unique<Group>(parts[i], protocol_, all.engine, group));
     Group& added = *groups_.back();
-    const Phase phase{.server = all.server,
-                      .protocol = protocol_,
-                      .engine = all.engine,
-                      .group = added.workers,
-                      .logger = all.logger,
-                      .options = all.options,
-                      .rank = all.rank,
-                      .ranks = all.ranks,
-                      .first_worker = before,
-                      .local_workers = local,
-                      .workers = count,
-                      .stalls = all.stalls,
-                      .observer = all.observer};
-    added.phase.emplace(phase);
+    added.phase.emplace(phase_of_group(all, added.workers, before, local, count));
     added.workers.start(local, std::move(participants));
     for (std::size_t worker = 0; worker < local; ++worker)
       slots_.push_back({.group = &added, .counted = counted_in(protocol_.registry(), first_slot + worker)});

@@ -9,6 +9,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/phase/counted_accesses.hpp"
+#include "lapse/ps/phase/group_phase.hpp"
 
 namespace lapse {
 
@@ -94,20 +95,7 @@ void SlotGroups::seat(GroupInSlots group) {
   seated.left = own->slots.size();
   seated.end.number = group.number;
   seated.end.counters.resize(protocol_.registry().tables().size());
-  const Phase phase{.server = all_.server,
-                    .protocol = protocol_,
-                    .engine = engine_,
-                    .group = seated.workers,
-                    .logger = all_.logger,
-                    .options = all_.options,
-                    .rank = all_.rank,
-                    .ranks = all_.ranks,
-                    .first_worker = before,
-                    .local_workers = own->slots.size(),
-                    .workers = count,
-                    .stalls = all_.stalls,
-                    .observer = all_.observer};
-  seated.phase.emplace(phase);
+  seated.phase.emplace(phase_of_group(all_, seated.workers, before, own->slots.size(), count));
   seated.workers.start(own->slots.size(), std::move(participants));
   protocol_.groups().handle_kept(group.number);
   for (const std::uint32_t number : own->slots) {

@@ -14,7 +14,7 @@ namespace lapse {
 
 std::vector<WorkersOfGroups> agree_on_groups(Agreement& agreement, std::span<const GroupPart> groups,
                                              Rank rank) {
-  const auto workers = agreement.exchange("run_groups", [&] {
+  auto workers = agreement.exchange("run_groups", [&] {
     WorkersOfGroups mine;
     for (const GroupPart& part : groups) {
       if (part.workers < 0 || part.workers > ParameterServer::kMaxWorkers) {

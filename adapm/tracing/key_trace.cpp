@@ -53,6 +53,7 @@ class KeyTrace::TracedTable final : public lapse::RoleWatch {
         counts_(std::make_unique<Counts[]>(keys_.size())) {}
 
   void changed(Key key, Role before, Role after) noexcept override {
+    if (other_watch_ != nullptr) other_watch_->changed(key, before, after);
     if (before == after || index(key) == keys_.size()) return;
     try {
       trace_.write(*this, key, "role",
@@ -62,6 +63,8 @@ class KeyTrace::TracedTable final : public lapse::RoleWatch {
       trace_.failed_ = true;
     }
   }
+
+  void set_other_watch(lapse::RoleWatch* other) { other_watch_ = other; }
 
   const std::vector<Key>& keys() const { return keys_; }
   // The index of a key; the number of keys if it is not traced.
@@ -80,6 +83,7 @@ class KeyTrace::TracedTable final : public lapse::RoleWatch {
   KeyTrace& trace_;
   const std::vector<Key> keys_;
   std::unique_ptr<Counts[]> counts_;
+  lapse::RoleWatch* other_watch_ = nullptr;
 };
 
 KeyTrace::KeyTrace(std::map<std::string, std::vector<Key>> keys, const std::string& path, lapse::Rank rank)
@@ -113,7 +117,7 @@ void KeyTrace::add_table(const lapse::TableHandle& table) {
     if (!state.serves(key)) continue;
     write(*traced, key, "start", fmt::format(R"(, "role": "{}")", role_name(state.store().word(key).role())));
   }
-  state.store().set_role_watch(traced.get());
+  traced->set_other_watch(state.store().set_role_watch(traced.get()));
   tables_[table.id().index()] = std::move(traced);
 }
 

@@ -75,6 +75,12 @@ OptionSet option_set(Options& o) {
         "Rank 0 logs host, binding, thread level and options at the start, at level info."),
     option("region_trace", o.region_trace,
         "A folder, in which each rank writes a trace of what its threads wait for, to be drawn by viewers; empty: none."),
+    option("allocation_trace", o.allocation_trace,
+        "Prefix of files, one of each rank, with who owned which key when, for lapse-viewer; each rank appends a dot and its number; empty: none."),
+    option("allocation_trace_keys", o.allocation_trace_keys,
+        "Keys in these files: `all`, or `table:keys;table:keys`, where keys are `all`, `1,5,10-19` or `random 100 seed 3 range 0-999`."),
+    option("allocation_trace_bytes", o.allocation_trace_bytes, "bytes", 1U << 16U, kTebibyte,
+        "A rank whose file has reached this size records no more changes, and says so in it."),
   }};
 }
 // clang-format on

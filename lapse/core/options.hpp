@@ -53,8 +53,7 @@ enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 LAPSE_EXPORT std::string_view to_string(LogLevel level);
 
-// Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
-// docs/options.md is generated from it. All ranks of a server must have equal options.
+// Described by the table in options.cpp and docs/options.md. All ranks of a server must have equal options.
 struct LAPSE_EXPORT Options {
   DomainChoice domain = {};
   bool location_caches = true;
@@ -73,20 +72,21 @@ struct LAPSE_EXPORT Options {
   LogLevel log_level = LogLevel::warning;
   bool startup_report = true;
   std::string region_trace = {};
+  std::string allocation_trace = {};
+  std::string allocation_trace_keys = "all";
+  std::uint64_t allocation_trace_bytes = std::uint64_t{256} << 20U;
 
   // Not an option: the variables LAPSE_* that from_environment found and ignored, of a server: on any rank.
   std::vector<std::string> ignored_variables = {};
 
-  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names, then by environment variables
-  // LAPSE_<NAME IN CAPITALS>. Throws ConfigurationError for problems in the file, a variable whose name is
-  // nearly an option's, and a value that set or validate refuses; lists others in ignored_variables. Throws
-  // on this rank only: a server made without options reads them for all ranks.
+  // The defaults, overridden by the file that LAPSE_OPTIONS_FILE names, then by variables LAPSE_<NAME IN
+  // CAPITALS>. Throws ConfigurationError, on this rank only, for problems in the file, a name that is nearly
+  // an option's, and a value that set or validate refuses; lists other variables in ignored_variables.
   static Options from_environment();
   // Like from_environment, with these sources (lapse/core/option_sources.hpp) and without LAPSE_OPTIONS_FILE.
   static Options from_environment(const OptionSources& sources);
 
-  // Sets one option from text. Throws ConfigurationError, with no effect, for an unknown name and for a value
-  // that is not of the option's type or outside its range.
+  // Sets one option from text. Throws ConfigurationError, with no effect, for an unknown name or a bad value.
   void set(std::string_view name, std::string_view value);
 
   // The value of one option, as set accepts it. Throws ConfigurationError for an unknown name.

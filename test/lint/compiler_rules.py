@@ -138,9 +138,21 @@ def _lacks_precompiled(root, path):
     return used - there
 
 
+_HEADERS_AT_ONCE = 6
+_SINGLE_HEADERS = 40  # So many are compiled one by one.
+
+
+def _headers_by_includes(root, paths):
+    """Parts of a few headers to compile together, each header behind those of its part that include less than it does. So it
+    sees little that it does not include itself; what a part hides is found by who changes one of its headers."""
+    ordered = sorted(paths, key=lambda path: (len(closure(root, path)), path))
+    count = -(-len(ordered) // _HEADERS_AT_ONCE)
+    return [ordered[first::count] for first in range(count)]
+
+
 def check_headers(root, compiler="g++", include_folders=(), cache=None, without=()):
-    """Every header compiles alone, except in folders whose packages are missing. The build compiles a header that its own
-    source includes first: it is checked here only if precompiled headers may hide a missing include."""
+    """Every header compiles with its own includes, except in folders whose packages are missing. The build compiles a header
+    that its own source includes first: it is checked here only if precompiled headers may hide a missing include."""
     # -w silences the warning about "pragma once" in a main file, and all others.
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-x", "c++", f"-I{root}"]
     flags += [f"-isystem{folder}" for folder in include_folders]
@@ -162,7 +174,23 @@ def check_headers(root, compiler="g++", include_folders=(), cache=None, without=
             return {path: ["-include", str(names[headers])] for path, headers in shared.items()
                     if headers and headers not in failed}
 
-        failures = _run_unless_known(root, commands, cache, precompiled)
+        def joined(commands):
+            """A few together; singly only if some of them fail, or if a few are all."""
+            if len(commands) <= _SINGLE_HEADERS:
+                return _run_all(commands)
+            together = {}
+            alike = {}  # By the headers that are compiled once for them.
+            for path in commands:
+                alike.setdefault(commands[path][-1], []).append(path)
+            parts = [part for paths in alike.values() for part in _headers_by_includes(root, paths)]
+            for number, paths in enumerate(parts):
+                source = pathlib.Path(folder, f"joined{number}.cpp")
+                source.write_text("".join(f'#include "{root / path}"\n' for path in paths))
+                together[number] = [str(source) if word == str(root / paths[0]) else word for word in commands[paths[0]]]
+            failed = _run_all(together)
+            return _run_all({path: commands[path] for number in failed for path in parts[number]})
+
+        failures = _run_unless_known(root, commands, cache, precompiled, joined)
     for path, output in sorted(failures.items()):
         yield Problem(path, 0, "does not compile alone:\n" + "\n".join(output.splitlines()[:6]))
 

@@ -14,7 +14,7 @@ ROOMS = {
     "lapse/transport/mpi": ["library", "windows", ""],
     "lapse/store": ["memory", "values", "update_rules", "words", ""],
     "lapse/protocol": ["host", "table", "worker", "records", "key", "modules", "levels", "group", "stalls", ""],
-    "lapse/ps": ["headers", "stalls", "agreement", "access", "tables", "phase", "server", ""],
+    "lapse/ps": ["headers", "stalls", "agreement", "trace", "access", "tables", "phase", "server", ""],
     "lapse/io": ["files", "compressed", "text", "loading", "npy", "vocabulary", "matrices", "triples", "documents", "samples"],
     "adapm": ["headers", "sampling", "intents", "tracing", "management", ""],
 }

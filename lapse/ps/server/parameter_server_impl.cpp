@@ -89,6 +89,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
   warn_of_environment();
   meet_peers();
   choose_domains();
+  begin_allocation_trace();
   report_bulk_lane();
   if (options_.startup_report) report_start();
 }
@@ -157,6 +158,27 @@ ParameterServer::Impl::~Impl() {
   }
 }
 
+void ParameterServer::Impl::begin_allocation_trace() {
+  if (options_.allocation_trace.empty()) return;
+  agreement_.exchange(kMaking, [&] {
+    allocation_trace_ = std::make_unique<AllocationTrace>(
+        options_,
+        AllocationTrace::Place{
+            .rank = rank(), .hosts = transport_->hosts(), .host_name = std::string(transport_->host_name())});
+    return 0;
+  });
+  allocation_trace_->add_clock(measure_clock(agreement_));
+}
+
+void ParameterServer::Impl::end_allocation_trace() {
+  if (allocation_trace_ == nullptr) return;
+  allocation_trace_->add_clock(measure_clock(agreement_));
+  if (const std::string problem = allocation_trace_->close(); !problem.empty()) logger_.error("{}", problem);
+  if (rank().value() != 0) return;
+  for (const std::string& name : allocation_trace_->unknown_tables())
+    logger_.warning("option allocation_trace_keys names table '{}', which there was not", name);
+}
+
 void ParameterServer::Impl::report_bulk_lane() {
   RmaReceiveRings* const rings = transport_->rma_receive_rings();
   if (rings == nullptr) return;
@@ -200,10 +222,16 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   const TimedRegion region("lapse create_table");
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
+  if (allocation_trace_ != nullptr)
+    traced_selection(options_.allocation_trace_keys, options.name, options.sparse ? 0 : options.keys);
   auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
                            protocol_.registry().tables());
   TableShard& added = protocol_.registry().add(std::move(table));
   stalls_.watch_latches(added);
+  if (allocation_trace_ != nullptr) {
+    progress_role.assert_held();  // No engine runs.
+    allocation_trace_->add_table(added);
+  }
   return added;
 }
 
@@ -274,6 +302,7 @@ std::vector<std::string> ParameterServer::Impl::close(const std::string& last_wo
   throw_if_closed("close");
   throw_if_running("close");
   std::vector<std::string> of_ranks = agreement_.exchange("close", last_words);
+  end_allocation_trace();
   closed_ = true;
   CallWatch watch(&stalls_, "close");
   {

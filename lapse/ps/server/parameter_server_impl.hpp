@@ -30,6 +30,7 @@
 #include "lapse/ps/phase/thread_support.hpp"
 #include "lapse/ps/stalls/stall_reports.hpp"
 #include "lapse/ps/tables/table_maker.hpp"
+#include "lapse/ps/trace/allocation_trace.hpp"
 
 namespace lapse {
 
@@ -95,6 +96,8 @@ class ParameterServer::Impl {
   void meet_peers();
   // Waits until every rank has quiesced. Reports if a rank has ended or is stopped meanwhile.
   void end_phase();
+  void begin_allocation_trace();
+  void end_allocation_trace();
   void report_bulk_lane();
   void report_start();
   // Reports a stop request to the other ranks, once.
@@ -169,7 +172,8 @@ class ParameterServer::Impl {
   std::atomic<bool> running_{false};     // in a phase; read by any thread
   std::atomic<bool> closed_{false};      // read by any thread
   bool warned_of_sharing_ = false;
-  std::shared_ptr<RegionTrace> trace_;  // null if tracing is off
+  std::shared_ptr<RegionTrace> trace_;                 // null if tracing is off
+  std::unique_ptr<AllocationTrace> allocation_trace_;  // likewise
 };
 
 }  // namespace lapse

@@ -53,14 +53,12 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
     if (threads_ < call.needed) {
       throw MpiStateError(
           "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it), with which "
-          "only "
-          "run_here can be called: MPI_THREAD_FUNNELED at least is needed for worker threads, "
+          "only run_here can be called: MPI_THREAD_FUNNELED at least is needed for worker threads, "
           "MPI_THREAD_SERIALIZED for progress by several threads, MPI_THREAD_MULTIPLE where the application "
           "calls MPI while workers run without mpi_calls(). Ask for it with MPI_Init_thread(&argc, &argv, "
           "MPI_THREAD_SERIALIZED, &provided); or, for a program that calls MPI_Init, put "
-          "OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, 2 "
-          "SERIALIZED, "
-          "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
+          "OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, "
+          "2 SERIALIZED, 3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
     const auto& tables = protocol_.registry().tables();
     const auto bounded =
@@ -118,6 +116,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
     protocol_.levels().start();
     protocol_.budgets().start();
   });
+  if (allocation_trace_ != nullptr) allocation_trace_->begin_phase(call.name);
   return phase;
 }
 
@@ -150,6 +149,7 @@ void ParameterServer::Impl::leave_phase() {
   threads_of_slots_.wait();
   engine_.set_sole_driver({});
   running_ = false;
+  if (allocation_trace_ != nullptr) allocation_trace_->end_phase();
   protocol_.failure().check();
 }
 

@@ -1,6 +1,8 @@
 // Learns of role changes of keys.
 #pragma once
 
+#include <utility>
+
 #include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
 
@@ -19,8 +21,9 @@ class RoleWatch {
 
 class WatchedRoles {
  public:
-  // Call while no engine runs. The watch must outlive the engine; null: none.
-  void set_role_watch(RoleWatch* watch) { role_watch_ = watch; }
+  // Call while no engine runs. The watch must outlive the engine. Returns the one before, which the new one
+  // must notify; null: none.
+  RoleWatch* set_role_watch(RoleWatch* watch) { return std::exchange(role_watch_, watch); }
 
  protected:
   void role_changed(Key key, Role before, Role after) const {

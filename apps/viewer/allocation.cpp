@@ -1,0 +1,181 @@
+#include "apps/viewer/allocation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/tracing/allocation_records.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+// A rank's clock minus rank 0's at a time.
+class ClockCorrection {
+ public:
+  explicit ClockCorrection(const RankTrace& trace) {
+    if (trace.clocks.empty()) return;
+    const bool on_first_host = trace.hosts[static_cast<std::size_t>(trace.rank)] == trace.hosts[0];
+    first_ = point_of(trace.clocks.front(), on_first_host);
+    last_ = point_of(trace.clocks.back(), on_first_host);
+  }
+
+  std::int64_t corrected(std::int64_t time) const {
+    if (last_.time <= first_.time) return time - first_.difference;
+    const double part =
+        static_cast<double>(time - first_.time) / static_cast<double>(last_.time - first_.time);
+    return time - first_.difference -
+           static_cast<std::int64_t>(part * static_cast<double>(last_.difference - first_.difference));
+  }
+
+ private:
+  struct Point {
+    std::int64_t time = 0;
+    std::int64_t difference = 0;
+  };
+
+  // Ranks of a host have one clock.
+  static Point point_of(const RankClock& clock, bool on_first_host) {
+    if (on_first_host && clock.lowest <= 0 && clock.highest >= 0) return {clock.time, 0};
+    return {clock.time, clock.lowest / 2 + clock.highest / 2};
+  }
+
+  Point first_;
+  Point last_;
+};
+
+void check_ranks(const std::vector<RankTrace>& traces) {
+  if (traces.empty()) throw ConfigurationError("there is no trace");
+  const std::size_t ranks = traces[0].hosts.size();
+  std::vector<int> found(ranks, 0);
+  for (const RankTrace& trace : traces) {
+    if (trace.hosts != traces[0].hosts)
+      throw ConfigurationError(
+          fmt::format("the traces of ranks {} and {} are of different runs: {} and {} ranks, or other hosts",
+                      traces[0].rank, trace.rank, ranks, trace.hosts.size()));
+    if (++found[static_cast<std::size_t>(trace.rank)] > 1)
+      throw ConfigurationError(fmt::format("there are two traces of rank {}", trace.rank));
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    if (found[rank] == 0)
+      throw ConfigurationError(fmt::format("the trace of rank {} of {} is missing", rank, ranks));
+}
+
+TableAllocation& table_of(Allocation& allocation, const RankTable& table) {
+  const auto found = std::ranges::find(allocation.tables, table.name, &TableAllocation::name);
+  const std::int32_t domains = std::ranges::max(table.domains) + 1;
+  if (found == allocation.tables.end())
+    return allocation.tables.emplace_back(TableAllocation{
+        .name = table.name, .keys = table.keys, .home = table.home, .domains = domains, .changes = {}});
+  if (found->keys != table.keys || found->domains != domains || found->home != table.home)
+    throw ConfigurationError(fmt::format("the ranks' traces have different tables '{}'", table.name));
+  return *found;
+}
+
+}  // namespace
+
+Allocation merge_traces(const std::vector<RankTrace>& traces) {
+  check_ranks(traces);
+  Allocation allocation;
+  allocation.hosts = traces[0].hosts;
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  for (const RankTrace& trace : traces) {
+    const std::int64_t first = trace.changes.empty() ? trace.begin : trace.changes.front().time;
+    begin = std::min(begin, ClockCorrection(trace).corrected(first));
+  }
+  for (const RankTrace& trace : traces) {
+    const ClockCorrection clock(trace);
+    const auto time = [&](std::int64_t of_rank) {
+      return std::max<std::int64_t>(clock.corrected(of_rank) - begin, 0);
+    };
+    std::vector<std::size_t> tables;
+    for (const RankTable& table : trace.tables)
+      tables.push_back(static_cast<std::size_t>(&table_of(allocation, table) - allocation.tables.data()));
+    for (const RankChange& change : trace.changes) {
+      const std::int32_t domain = trace.tables[change.table].domains[static_cast<std::size_t>(trace.rank)];
+      allocation.tables[tables[change.table]].changes.push_back(
+          {.time = time(change.time), .key = change.key, .domain = domain, .state = change.state});
+    }
+    if (trace.rank == 0) {
+      for (const RankPhase& phase : trace.phases)
+        allocation.phases.push_back({.name = phase.name, .begin = time(phase.begin), .end = time(phase.end)});
+    }
+    allocation.duration = std::max(allocation.duration, time(trace.end));
+    if (!trace.is_closed) allocation.incomplete.push_back(trace.rank);
+    if (trace.dropped) {
+      const std::int64_t dropped = time(*trace.dropped);
+      allocation.dropped = std::min(allocation.dropped.value_or(dropped), dropped);
+    }
+  }
+  for (TableAllocation& table : allocation.tables)
+    std::ranges::stable_sort(table.changes, {}, &KeyChange::time);
+  return allocation;
+}
+
+std::vector<std::string> trace_paths(const std::string& prefix) {
+  const std::size_t ranks = read_rank_trace(prefix + ".0").hosts.size();
+  std::vector<std::string> paths;
+  for (std::size_t rank = 0; rank < ranks; ++rank) paths.push_back(fmt::format("{}.{}", prefix, rank));
+  return paths;
+}
+
+Allocation read_allocation(const std::string& prefix) {
+  std::vector<RankTrace> traces;
+  for (const std::string& path : trace_paths(prefix)) traces.push_back(read_rank_trace(path));
+  return merge_traces(traces);
+}
+
+std::vector<Relocation> relocations_of(const TableAllocation& table) {
+  std::unordered_map<std::uint64_t, std::int32_t> owners;
+  std::vector<Relocation> relocations;
+  for (const KeyChange& change : table.changes) {
+    if ((change.state & kTraceOwner) == 0) continue;
+    const auto [found, is_first] = owners.try_emplace(change.key, change.domain);
+    if (is_first || found->second == change.domain) continue;
+    relocations.push_back(
+        {.time = change.time, .key = change.key, .from = found->second, .to = change.domain});
+    found->second = change.domain;
+  }
+  return relocations;
+}
+
+std::vector<std::uint8_t> states_at(const TableAllocation& table, std::uint64_t key, std::int64_t time) {
+  std::vector<std::uint8_t> states(static_cast<std::size_t>(table.domains), 0);
+  for (const KeyChange& change : table.changes) {
+    if (change.time > time) break;
+    if (change.key != key) continue;
+    // A clock's error may let a key leave after it has arrived.
+    if ((change.state & kTraceOwner) != 0)
+      for (std::uint8_t& state : states) state &= static_cast<std::uint8_t>(~kTraceOwner);
+    states[static_cast<std::size_t>(change.domain)] = change.state;
+  }
+  return states;
+}
+
+std::vector<KeyMoves> moves_of(const TableAllocation& table) {
+  struct History {
+    KeyMoves moves;
+    std::int32_t came_from = -1;
+  };
+  std::unordered_map<std::uint64_t, History> histories;
+  for (const Relocation& relocation : relocations_of(table)) {
+    History& history = histories[relocation.key];
+    history.moves.key = relocation.key;
+    ++history.moves.relocations;
+    if (history.came_from == relocation.to) ++history.moves.returns;
+    history.came_from = relocation.from;
+  }
+  std::vector<KeyMoves> moves;
+  moves.reserve(histories.size());
+  for (const auto& [key, history] : histories) moves.push_back(history.moves);
+  std::ranges::sort(moves, [](const KeyMoves& left, const KeyMoves& right) {
+    return left.relocations != right.relocations ? left.relocations > right.relocations
+                                                 : left.key < right.key;
+  });
+  return moves;
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,276 @@
+// Where the keys of a table were: the traces of all ranks on one axis of time, with an index to jump in it.
+import { COPY, OWNER, TICKS_PER_SECOND, TraceError } from "./trace_file.mjs";
+
+// Changes between two stored states of all keys.
+const MIN_STRIDE = 1 << 16;
+const MAX_STATES = 48;
+// A table of so many keys has a mark for each while its trace is read.
+const MAX_MARKED = 1 << 28;
+export const NOWHERE = 255;
+export const MAX_DOMAINS = 32;
+
+// A rank's clock minus rank 0's, in ticks, at both ends of its trace.
+function clockCorrection(trace) {
+  if (trace.clocks.length === 0) return (ticks) => ticks;
+  const onFirstHost = trace.hosts[trace.rank] === trace.hosts[0];
+  const difference = ({ lowest, highest }) => (onFirstHost && lowest <= 0 && highest >= 0 ? 0 : (lowest + highest) / 200);
+  const first = trace.clocks[0], last = trace.clocks.at(-1);
+  const width = last.ticks - first.ticks;
+  const grows = width > 0 ? (difference(last) - difference(first)) / width : 0;
+  return (ticks) => ticks - difference(first) - (ticks - first.ticks) * grows;
+}
+
+function checkRanks(traces) {
+  const ranks = traces[0].hosts.length;
+  const found = new Set();
+  for (const trace of traces) {
+    if (trace.hosts.length !== ranks) throw new TraceError(`${trace.name} is of another run than ${traces[0].name}`);
+    if (found.has(trace.rank)) throw new TraceError(`there are two traces of rank ${trace.rank}: one is ${trace.name}`);
+    found.add(trace.rank);
+  }
+  for (let rank = 0; rank < ranks; ++rank)
+    if (!found.has(rank)) throw new TraceError(`the trace of rank ${rank} of ${ranks} is missing`);
+}
+
+// The distinct numbers of an array, ascending.
+function sortedNumbers(numbers) {
+  const sorted = Float64Array.from(numbers).sort();
+  let distinct = 0;
+  for (let i = 0; i < sorted.length; ++i)
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i];
+  return sorted.slice(0, distinct);
+}
+
+// The same, for numbers below an end.
+function markedNumbers(numbers, end) {
+  const marks = new Uint8Array(end);
+  for (let i = 0; i < numbers.length; ++i) marks[numbers[i]] = 1;
+  const distinct = new Float64Array(marks.reduce((sum, mark) => sum + mark, 0));
+  for (let number = 0, at = 0; number < end; ++number) if (marks[number]) distinct[at++] = number;
+  return distinct;
+}
+
+// The changes of one table. Keys have indices: their positions among the keys of the trace, in ascending order.
+export class Table {
+  constructor(name, keys, home, domains) {
+    Object.assign(this, { name, keys, home, domains, parts: [] });
+  }
+
+  // Sorts what the ranks have seen, and makes the indices.
+  finish() {
+    const count = this.parts.reduce((sum, part) => sum + part.times.length, 0);
+    const times = new Float64Array(count), keys = new Float64Array(count);
+    const domains = new Uint8Array(count), states = new Uint8Array(count);
+    // A merge of the ranks, each ascending in time.
+    const heads = this.parts.map(() => 0);
+    for (let i = 0; i < count; ++i) {
+      let best = -1;
+      for (let part = 0; part < heads.length; ++part) {
+        const head = heads[part];
+        if (head < this.parts[part].times.length &&
+            (best < 0 || this.parts[part].times[head] < this.parts[best].times[heads[best]])) best = part;
+      }
+      const part = this.parts[best], head = heads[best]++;
+      times[i] = part.times[head];
+      keys[i] = part.keys[head];
+      domains[i] = part.domain;
+      states[i] = part.states[head];
+    }
+    this.parts = [];
+    Object.assign(this, { count, times, changeDomains: domains, states });
+    this.indexKeys(keys);
+    this.indexTimes();
+  }
+
+  indexKeys(keys) {
+    this.keyNumbers = this.keys > 0 && this.keys <= MAX_MARKED ? markedNumbers(keys, this.keys) : sortedNumbers(keys);
+    const distinct = this.keyNumbers.length;
+    this.keyIndices = new Uint32Array(this.count);
+    this.firstOfKey = new Uint32Array(distinct + 1);
+    const isDense = distinct > 0 && this.keyNumbers[distinct - 1] - this.keyNumbers[0] + 1 === distinct;
+    for (let i = 0; i < this.count; ++i) {
+      const index = isDense ? keys[i] - this.keyNumbers[0] : this.indexOf(keys[i]);
+      this.keyIndices[i] = index;
+      ++this.firstOfKey[index + 1];
+    }
+    for (let key = 0; key < distinct; ++key) this.firstOfKey[key + 1] += this.firstOfKey[key];
+    const next = this.firstOfKey.slice(0, distinct);
+    this.changesByKey = new Uint32Array(this.count);
+    for (let i = 0; i < this.count; ++i) this.changesByKey[next[this.keyIndices[i]]++] = i;
+  }
+
+  // States of all keys after every so many changes; and the domain that each key came from.
+  indexTimes() {
+    const distinct = this.keyNumbers.length;
+    this.stride = Math.max(MIN_STRIDE, Math.ceil(this.count / MAX_STATES));
+    this.stored = [];
+    this.from = new Uint8Array(this.count).fill(NOWHERE);
+    const state = this.emptyState();
+    for (let i = 0; i < this.count; ++i) {
+      if (i % this.stride === 0) this.stored.push({ owners: state.owners.slice(), copies: state.copies.slice() });
+      const owner = state.owners[this.keyIndices[i]];
+      if (this.states[i] & OWNER && owner !== this.changeDomains[i]) this.from[i] = owner;
+      this.apply(state, i);
+    }
+    this.relocations = this.from.reduce((sum, from) => sum + (from !== NOWHERE ? 1 : 0), 0);
+    this.distinct = distinct;
+  }
+
+  emptyState() {
+    const distinct = this.keyNumbers.length;
+    return { owners: new Uint8Array(distinct).fill(NOWHERE), copies: new Uint32Array(distinct) };
+  }
+
+  // An owner stays until the next one has the key: what is on its way belongs to the one that it left.
+  apply(state, change) {
+    const key = this.keyIndices[change], domain = this.changeDomains[change], what = this.states[change];
+    if (what & OWNER) state.owners[key] = domain;
+    const bit = (1 << domain) >>> 0;
+    state.copies[key] = what & COPY ? state.copies[key] | bit : state.copies[key] & ~bit;
+  }
+
+  // The position of a key, or of the first one behind it.
+  indexOf(key) {
+    let low = 0, high = this.keyNumbers.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.keyNumbers[middle] < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // The number of changes up to a time.
+  changesUntil(time) {
+    let low = 0, high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.times[middle] <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // The owner of each key, and a bit for each domain with a replica.
+  stateAt(time) {
+    const end = this.changesUntil(time);
+    const stored = this.stored[Math.min(Math.floor(end / this.stride), this.stored.length - 1)];
+    if (!stored) return this.emptyState();
+    const state = { owners: stored.owners.slice(), copies: stored.copies.slice() };
+    for (let i = Math.min(Math.floor(end / this.stride), this.stored.length - 1) * this.stride; i < end; ++i) this.apply(state, i);
+    return state;
+  }
+
+  // The state at a later time, from one that stateAt or advance has returned.
+  advance(state, from, to) {
+    const end = this.changesUntil(to);
+    for (let i = this.changesUntil(from); i < end; ++i) this.apply(state, i);
+    return state;
+  }
+
+  // Calls f(change) for the changes of a key, in the order of time.
+  forEachChange(key, f) {
+    for (let i = this.firstOfKey[key]; i < this.firstOfKey[key + 1]; ++i) f(this.changesByKey[i]);
+  }
+
+  // Of one key: seconds in each domain, and relocations to each.
+  affinity(key, duration) {
+    const seconds = new Float64Array(this.domains), arrivals = new Uint32Array(this.domains);
+    let owner = NOWHERE, since = 0;
+    this.forEachChange(key, (change) => {
+      if (!(this.states[change] & OWNER)) return;
+      if (owner !== NOWHERE) seconds[owner] += this.times[change] - since;
+      if (this.from[change] !== NOWHERE) ++arrivals[this.changeDomains[change]];
+      owner = this.changeDomains[change];
+      since = this.times[change];
+    });
+    if (owner !== NOWHERE) seconds[owner] += duration - since;
+    return { seconds, arrivals };
+  }
+
+  // Relocations and replicas set up, in so many equal parts of the duration.
+  rates(duration, parts) {
+    const relocations = new Float64Array(parts), replicas = new Float64Array(parts);
+    for (let i = 0; i < this.count; ++i) {
+      const part = Math.min(parts - 1, Math.floor(this.times[i] / duration * parts));
+      if (this.from[i] !== NOWHERE) ++relocations[part];
+      if (this.states[i] === COPY) ++replicas[part];
+    }
+    return { relocations, replicas };
+  }
+
+  // Relocations from each domain (rows) to each (columns), row by row.
+  flows() {
+    const flows = new Float64Array(this.domains * this.domains);
+    for (let i = 0; i < this.count; ++i)
+      if (this.from[i] !== NOWHERE) ++flows[this.from[i] * this.domains + this.changeDomains[i]];
+    return flows;
+  }
+
+  // Indices of the keys that moved most often.
+  mostMoved(count) {
+    const moves = new Uint32Array(this.distinct);
+    for (let i = 0; i < this.count; ++i) if (this.from[i] !== NOWHERE) ++moves[this.keyIndices[i]];
+    const order = Array.from(moves.keys()).filter((key) => moves[key] > 0).sort((a, b) => moves[b] - moves[a] || a - b);
+    return order.slice(0, count).map((key) => ({ key, moves: moves[key] }));
+  }
+}
+
+// One run. `traces`: of all its ranks, as readRankTrace returns them. Throws TraceError.
+export function mergeTraces(traces, name) {
+  checkRanks(traces);
+  const corrections = traces.map(clockCorrection);
+  // Time begins with the first table.
+  const beginOf = ({ changes, begin }) => (changes.count > 0 ? changes.ticks[0] : begin);
+  const begin = Math.min(...traces.map((trace, i) => corrections[i](beginOf(trace))));
+  const run = { name, hosts: traces[0].hosts, ranks: traces.length, version: traces[0].version, tables: [], phases: [], duration: 0,
+                incomplete: [], dropped: null };
+  traces.forEach((trace, number) => {
+    const seconds = (ticks) => Math.max(0, (corrections[number](ticks) - begin) / TICKS_PER_SECOND);
+    const indices = trace.tables.map((table) => {
+      const domains = Math.max(...table.domains) + 1;
+      if (domains > MAX_DOMAINS) throw new TraceError(`${trace.name}: this page shows up to ${MAX_DOMAINS} domains, not ${domains}`);
+      let index = run.tables.findIndex((one) => one.name === table.name);
+      if (index < 0) index = run.tables.push(new Table(table.name, table.keys, table.home, domains)) - 1;
+      if (run.tables[index].keys !== table.keys || run.tables[index].domains !== domains)
+        throw new TraceError(`the ranks' traces have different tables '${table.name}'`);
+      return index;
+    });
+    const { changes } = trace;
+    const parts = trace.tables.map((table, index) => {
+      let count = 0;
+      for (let i = 0; i < changes.count; ++i) if (changes.tables[i] === index) ++count;
+      const part = { domain: table.domains[trace.rank], times: new Float64Array(count), keys: new Float64Array(count),
+                     states: new Uint8Array(count), count: 0 };
+      run.tables[indices[index]].parts.push(part);
+      return part;
+    });
+    for (let i = 0; i < changes.count; ++i) {
+      const part = parts[changes.tables[i]];
+      part.times[part.count] = seconds(changes.ticks[i]);
+      part.keys[part.count] = changes.keys[i];
+      part.states[part.count++] = changes.states[i];
+    }
+    if (trace.rank === 0) run.phases = trace.phases.map(({ name: phase, begin: from, end: to }) => ({ name: phase, begin: seconds(from), end: seconds(to) }));
+    run.duration = Math.max(run.duration, seconds(trace.end));
+    if (!trace.isClosed) run.incomplete.push(trace.rank);
+    if (trace.dropped !== null) run.dropped = Math.min(run.dropped ?? Infinity, seconds(trace.dropped));
+  });
+  run.duration = Math.max(run.duration, 1e-6);
+  run.tables.forEach((table) => table.finish());
+  return run;
+}
+
+// Indices of the keys of "5,17,100-199" that the trace has; of an empty text, null: all. Throws TraceError.
+export function focusedKeys(table, text) {
+  if (text.trim() === "") return null;
+  const keys = [];
+  for (const word of text.split(",")) {
+    const match = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(word);
+    if (!match || Number(match[2] ?? match[1]) < Number(match[1]))
+      throw new TraceError(`'${word.trim()}' is no key, or range of keys such as 10-19`);
+    const end = Number(match[2] ?? match[1]);
+    for (let index = table.indexOf(Number(match[1])); index < table.distinct && table.keyNumbers[index] <= end; ++index) keys.push(index);
+  }
+  return Uint32Array.from([...new Set(keys)].sort((a, b) => a - b));
+}

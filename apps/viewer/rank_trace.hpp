@@ -1,0 +1,64 @@
+// Reads the trace of allocation of one rank (docs/allocation-traces.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lapse::apps {
+
+// A table as one rank saw it.
+struct RankTable {
+  std::uint64_t id = 0;
+  std::string name;
+  std::uint64_t keys = 0;  // 0: a sparse table
+  std::string home;
+  std::vector<std::int32_t> domains;  // of each rank
+};
+
+// From now on the rank's domain has this of a key. Times are nanoseconds of the rank's clock.
+struct RankChange {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;
+  std::uint32_t table = 0;  // index into RankTrace::tables
+  std::uint8_t state = 0;   // TraceState
+};
+
+struct RankPhase {
+  std::string name;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// Of the rank's clock minus rank 0's.
+struct RankClock {
+  std::int64_t time = 0;
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+};
+
+struct RankTrace {
+  std::int32_t rank = 0;
+  std::vector<std::int32_t> hosts;  // of each rank
+  std::string host;
+  std::vector<RankTable> tables;
+  std::vector<RankChange> changes;  // ascending in time
+  std::vector<RankPhase> phases;
+  std::vector<RankClock> clocks;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;                 // of the last record
+  std::optional<std::int64_t> dropped;  // when changes were no longer recorded
+  bool is_closed = false;               // false: the program did not close its server
+};
+
+// `bytes`: a file's contents. What follows the last whole record, as in the file of a killed program, is
+// ignored if it is the beginning of a record. Throws FileError, with the position, for everything else.
+RankTrace parse_rank_trace(std::string_view bytes, const std::string& path);
+
+// Throws FileError.
+RankTrace read_rank_trace(const std::string& path);
+std::string trace_file_bytes(const std::string& path);
+
+}  // namespace lapse::apps

@@ -1,0 +1,100 @@
+// The format of traces of allocation (docs/allocation-traces.md), for their writer and their readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lapse {
+
+// The first bytes of a file, with the version of the format.
+inline constexpr std::string_view kAllocationMagic = "LAPSETR1";
+// Times are multiples of it.
+inline constexpr std::int64_t kTraceTickNanoseconds = 100;
+
+// The first byte of a record. Bytes of at least kRoleRecord are changes of a key's state: the lowest bits are
+// the new TraceState; then follow the ticks since the record before and the signed difference of the key from
+// the key before.
+enum class TraceRecord : std::uint8_t {
+  header = 1,    // text: JSON about the rank
+  table = 2,     // text: JSON about a table, whose keys are in the trace
+  on_table = 3,  // number of the table that the following changes are of
+  begin = 4,     // ticks, text: a phase begins
+  end = 5,       // ticks: the last phase that has begun ends
+  dropped = 6,   // ticks: from here on nothing is recorded but phases and the end, for the limit of bytes
+  clock = 7,     // ticks, two signed numbers: bounds, in nanoseconds, of this rank's clock minus rank 0's
+  close = 8,     // ticks: the server was closed
+};
+inline constexpr std::uint8_t kRoleRecord = 0x80;
+
+// What a domain has of a key, as bits.
+enum TraceState : std::uint8_t {
+  kTraceOwner = 1,    // the main copy
+  kTraceCopy = 2,     // a replica
+  kTraceAwaited = 4,  // either is on its way here
+};
+inline constexpr std::uint8_t kTraceStates = 8;
+
+// Whole numbers have seven bits in each byte, the lowest first; the highest bit of a byte says that another
+// one follows. Signed numbers are 2n, or -2n - 1 if negative. Texts have their length before them.
+inline void append_number(std::string& bytes, std::uint64_t number) {
+  while (number >= 0x80) {
+    bytes += static_cast<char>(static_cast<std::uint8_t>(number | 0x80));
+    number >>= 7;
+  }
+  bytes += static_cast<char>(static_cast<std::uint8_t>(number));
+}
+inline void append_signed(std::string& bytes, std::int64_t number) {
+  const auto doubled = static_cast<std::uint64_t>(number) << 1U;
+  append_number(bytes, number < 0 ? ~doubled : doubled);
+}
+inline void append_text(std::string& bytes, std::string_view text) {
+  append_number(bytes, text.size());
+  bytes += text;
+}
+
+// Takes records apart. A function returns nothing at the end of the bytes, or where they are no number.
+class TraceBytes {
+ public:
+  explicit TraceBytes(std::string_view bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return position_ == bytes_.size(); }
+  std::size_t position() const { return position_; }
+
+  std::optional<std::uint8_t> byte() {
+    if (at_end()) return std::nullopt;
+    return static_cast<std::uint8_t>(bytes_[position_++]);
+  }
+  std::optional<std::uint64_t> number() {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto next = byte();
+      if (!next) return std::nullopt;
+      if (shift == 63 && *next > 1) return std::nullopt;
+      number |= std::uint64_t{*next & 0x7FU} << shift;
+      if (*next < 0x80) return number;
+    }
+    return std::nullopt;
+  }
+  std::optional<std::int64_t> signed_number() {
+    const auto doubled = number();
+    if (!doubled) return std::nullopt;
+    const std::uint64_t half = *doubled >> 1U;
+    return static_cast<std::int64_t>((*doubled & 1U) != 0 ? ~half : half);
+  }
+  std::optional<std::string_view> text() {
+    const auto length = number();
+    if (!length || *length > bytes_.size() - position_) return std::nullopt;
+    const std::string_view text = bytes_.substr(position_, *length);
+    position_ += *length;
+    return text;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace lapse

@@ -24,7 +24,8 @@ class FileError(ApplicationError):
 
 def on_every_rank(world, function):
     """Collective, between phases. Returns function(). If it raises an ApplicationError, OSError or MemoryError on some rank,
-    every rank raises an ApplicationError: that of the lowest such rank, which is named if there are several ranks."""
+    every rank raises an ApplicationError: that of the lowest such rank, which is named unless all ranks have the error, or it is about
+    a line of a file."""
     result, failure = None, None
     try:
         result = function()
@@ -36,7 +37,7 @@ def on_every_rank(world, function):
     for rank, error in enumerate(failures):
         if error is None:
             continue
-        if all(str(other) == str(error) for other in failures):
+        if isinstance(error, FileError) and error.line is not None or all(str(other) == str(error) for other in failures):
             raise error
         raise ApplicationError(f"rank {rank}: {error}")
     return result

@@ -13,8 +13,10 @@ from .errors import ApplicationError, on_every_rank, on_rank_0
 from .manager_options import manager_options
 
 
-def run_program(world, read_options, program):
+def run_program(world, read_options, program, without_manager=lambda options: None):
     """Collective. Runs program(ctx, options) with a lapse.torch.Context and returns the exit status of the process.
+
+    without_manager(options) is called before; if it returns a status, that is the program.
 
     read_options(): options with those of add_manager_options; may raise Stop. program returns a status. If it raises a
     lapse.Error, it does so on every rank, as collective calls do: rank 0 prints one line `error: ...`, and the status is 1.
@@ -23,6 +25,9 @@ def run_program(world, read_options, program):
     torch.set_num_threads(1)  # A worker is one thread.
     try:
         options = read_options()
+        status = without_manager(options)
+        if status is not None:
+            return status
         with lt.Context(world, _with_defaults(manager_options(options))) as ctx:
             try:
                 return program(ctx, options)
@@ -33,7 +38,7 @@ def run_program(world, read_options, program):
                 return 1
     except Stop as stop:
         return stop.status
-    except lapse.Error as error:  # Of the manager's options; on every rank.
+    except lapse.Error as error:  # On every rank.
         if world.rank == 0:
             print(f"error: {error}", file=sys.stderr, flush=True)
         return 1

@@ -18,6 +18,10 @@ class Summary:
                 shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             self._rows.append((label, shown))
 
+    def show(self, label, shown):
+        """Adds a row to the table alone."""
+        self._rows.append((label, shown))
+
     def to_text(self):
         """The table, with two columns: label and value."""
         width = max((len(label) for label, _ in self._rows), default=0)

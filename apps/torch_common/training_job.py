@@ -80,29 +80,22 @@ class TrainingJob:
                 print(f"no checkpoint in {self._folder}: the training starts", flush=True)
             return None
         # The state alone at first: another run is recognised by its options, not by the lengths of its tables.
-        loaded = self._ctx.manager.checkpoints(self._folder, keep=self._keep).load(options.resume_step)
+        loaded, run, state = saved_state(self._ctx, self._folder, options.resume_step, self._keep)
         for problem in loaded.problems:
             self._warn(problem)
-        state = self._state_of(loaded)
+        self._require_equal(run, f"step {loaded.step} in {self._folder}")
         self._ctx.load(self._folder, loaded.step, self._keep)
         self._saved_step = loaded.step
         if self._world.rank == 0:
             print(f"resumed from step {loaded.step} in {self._folder}", flush=True)
         return state
 
-    def _state_of(self, loaded):
-        name = f"step {loaded.step} in {self._folder}"
-        try:
-            state = torch.load(io.BytesIO(loaded.blob), map_location="cpu")
-            run, state = state["run"], state["state"]
-        except Exception:  # Whatever another program has saved.
-            raise ApplicationError(f"{name} is not the checkpoint of an application for PyTorch") from None
+    def _require_equal(self, run, name):
         for key, value in self._identity.items():
             before = run.get(key, value)
             if before != value:
                 raise ApplicationError(f"{key} is {value}, but {before} in the checkpoint that is to be resumed, {name}: give it "
                                        "the same value, or choose another --checkpoint-dir")
-        return state
 
     def set_progress(self, epochs, clocks):
         """After begin, for a training that is resumed."""
@@ -161,3 +154,14 @@ class TrainingJob:
     def _warn(self, text):
         if self._world.rank == 0:
             print(f"warning: {text}", file=sys.stderr, flush=True)
+
+
+def saved_state(ctx, folder, step=None, keep=None):
+    """Collective, between phases. (lapse.LoadedCheckpoint, identity, state) of the newest checkpoint, or of a step; tables are not loaded.
+    Raises ApplicationError, and lapse.CheckpointError if there is none."""
+    loaded = ctx.manager.checkpoints(folder, keep=keep).load(step)
+    try:
+        saved = torch.load(io.BytesIO(loaded.blob), map_location="cpu")
+        return loaded, saved["run"], saved["state"]
+    except Exception:  # Whatever another program has saved.
+        raise ApplicationError(f"step {loaded.step} in {folder} is not the checkpoint of an application for PyTorch") from None

@@ -42,6 +42,7 @@ def command_line():
 
 
 def config(text):
+    CONFIG.parent.mkdir(parents=True, exist_ok=True)
     CONFIG.write_text(text, encoding="utf-8")
     return str(CONFIG)
 
@@ -84,7 +85,12 @@ def test_all_ranks_stop():
         if WORLD.rank == WORLD.size - 1:
             raise FileError("x.csv", "bad", 3, 7)
         return 5
-    refused(ApplicationError, "x.csv:3:7: bad", on_every_rank, WORLD, fail)
+    refused(FileError, "x.csv:3:7: bad", on_every_rank, WORLD, fail)
+
+    def lack():
+        if WORLD.rank == WORLD.size - 1:
+            raise FileError("x.csv", "is not there")
+    refused(ApplicationError, "x.csv: is not there" if WORLD.size == 1 else f"rank {WORLD.size - 1}: x.csv: is", on_every_rank, WORLD, lack)
     assert on_every_rank(WORLD, lambda: WORLD.rank) == WORLD.rank and on_rank_0(WORLD, lambda: 7) == 7
     refused(ApplicationError, "nowhere", on_rank_0, WORLD, lambda: open("/nowhere/x", "w", encoding="utf-8"))
 

@@ -42,6 +42,7 @@ class Context:
         return self
 
     def __exit__(self, *failure):
+        self._checkpoints.clear()  # Modules refer to this object: it may stay in memory, and the lock of a folder with it.
         return self.manager.__exit__(*failure)
 
     rank = property(lambda self: self.manager.rank, doc="The number of this rank, from 0.")

@@ -9,10 +9,10 @@
 
 namespace lapse::apps {
 
-// The part of each node, from 0 to parts - 1. All functions throw UsageError for 0 parts. Parts may be empty if
-// there are more parts than nodes.
+// The part of each node, from 0 to parts - 1. All functions throw UsageError for 0 parts. Parts may be empty
+// if there are more parts than nodes.
 
-// Consecutive nodes, whose numbers differ by at most one between parts.
+// Consecutive nodes; the sizes of parts differ by at most one.
 std::vector<std::uint32_t> range_partition(std::uint64_t nodes, std::uint32_t parts);
 
 // The same numbers of nodes, chosen at random.

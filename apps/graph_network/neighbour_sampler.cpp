@@ -17,18 +17,18 @@ NeighbourSampler::NeighbourSampler(const Graph& graph) try
 }
 
 SampledNeighbourhood NeighbourSampler::sample(std::span<const std::int64_t> seeds,
-                                              std::span<const std::optional<std::uint32_t>> most,
+                                              std::span<const std::optional<std::uint32_t>> limits,
                                               std::uint64_t seed) {
-  for (const std::optional<std::uint32_t> limit : most) {
+  for (const std::optional<std::uint32_t> limit : limits) {
     if (limit == 0U) throw UsageError("a layer with at most 0 neighbours: expected 1 or more, or no limit");
   }
   SampledNeighbourhood found;
   try {
     begin(seeds, found);
-    found.layers.resize(most.size());
+    found.layers.resize(limits.size());
     RandomEngine random(seed);
-    for (std::size_t layer = most.size(); layer-- > 0;)
-      sample_layer(most[layer], random, found, found.layers[layer]);
+    for (std::size_t layer = limits.size(); layer-- > 0;)
+      sample_layer(limits[layer], random, found, found.layers[layer]);
   } catch (const std::bad_alloc&) {
     forget(found);
     throw OutOfMemory(fmt::format("out of memory for the neighbourhood of {} nodes", seeds.size()));
@@ -51,7 +51,7 @@ void NeighbourSampler::begin(std::span<const std::int64_t> seeds, SampledNeighbo
   }
 }
 
-void NeighbourSampler::sample_layer(std::optional<std::uint32_t> most, RandomEngine& random,
+void NeighbourSampler::sample_layer(std::optional<std::uint32_t> limit, RandomEngine& random,
                                     SampledNeighbourhood& found, SampledLayer& layer) {
   const std::size_t outputs = found.nodes.size();
   layer.outputs = static_cast<std::int64_t>(outputs);
@@ -59,10 +59,10 @@ void NeighbourSampler::sample_layer(std::optional<std::uint32_t> most, RandomEng
   layer.offsets.push_back(0);
   for (std::size_t output = 0; output < outputs; ++output) {
     const auto neighbours = graph_.neighbours(static_cast<std::uint32_t>(found.nodes[output]));
-    if (!most || neighbours.size() <= *most) {
+    if (!limit || neighbours.size() <= *limit) {
       for (const std::uint32_t neighbour : neighbours) layer.sources.push_back(position_of(neighbour, found));
     } else {
-      choose(neighbours.size(), *most, random);
+      choose(neighbours.size(), *limit, random);
       for (const std::size_t place : chosen_) layer.sources.push_back(position_of(neighbours[place], found));
     }
     layer.offsets.push_back(static_cast<std::int64_t>(layer.sources.size()));

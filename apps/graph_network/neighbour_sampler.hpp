@@ -26,23 +26,23 @@ struct SampledNeighbourhood {
   std::vector<SampledLayer> layers;  // from the input of the network to its output
 };
 
-// Samples neighbours uniformly and without replacement (Hamilton, Ying and Leskovec, *Inductive Representation
-// Learning on Large Graphs*, NIPS 2017, algorithm 2). A node that several nodes of a layer have sampled occurs
-// once in the neighbourhood. The result depends only on the graph and the arguments. Used by one thread; the
-// graph must outlive it.
+// Samples neighbours uniformly and without replacement (Hamilton, Ying and Leskovec, *Inductive
+// Representation Learning on Large Graphs*, NIPS 2017, algorithm 2). A node that several nodes of a layer
+// have sampled occurs once in the neighbourhood. The result depends only on the graph and the arguments. Used
+// by one thread; the graph must outlive it.
 class NeighbourSampler {
  public:
   explicit NeighbourSampler(const Graph& graph);
 
-  // `most`: how many neighbours a node of each layer has at most, from the input of the network to its output;
-  // nullopt: all. Throws UsageError for a node that does not exist or repeats, and for a limit of 0;
+  // `limits`: how many neighbours a node of each layer has at most, from the input of the network to its
+  // output; nullopt: all. Throws UsageError for a node that does not exist or repeats, and for a limit of 0;
   // OutOfMemory.
   SampledNeighbourhood sample(std::span<const std::int64_t> seeds,
-                              std::span<const std::optional<std::uint32_t>> most, std::uint64_t seed);
+                              std::span<const std::optional<std::uint32_t>> limits, std::uint64_t seed);
 
  private:
   void begin(std::span<const std::int64_t> seeds, SampledNeighbourhood& found);
-  void sample_layer(std::optional<std::uint32_t> most, RandomEngine& random, SampledNeighbourhood& found,
+  void sample_layer(std::optional<std::uint32_t> limit, RandomEngine& random, SampledNeighbourhood& found,
                     SampledLayer& layer);
   // Sets chosen_ to `count` distinct positions below `size`.
   void choose(std::size_t size, std::size_t count, RandomEngine& random);

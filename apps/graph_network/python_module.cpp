@@ -105,9 +105,9 @@ Array<std::uint32_t> neighbours_of(const Graph& graph, std::uint32_t node) {
 }
 
 py::tuple sample(NeighbourSampler& sampler, const Array<std::int64_t>& seeds,
-                 const std::vector<std::optional<std::uint32_t>>& most, std::uint64_t seed) {
+                 const std::vector<std::optional<std::uint32_t>>& limits, std::uint64_t seed) {
   const std::span<const std::int64_t> nodes = span_of(seeds);
-  SampledNeighbourhood found = without_lock([&] { return sampler.sample(nodes, most, seed); });
+  SampledNeighbourhood found = without_lock([&] { return sampler.sample(nodes, limits, seed); });
   py::list layers;
   for (SampledLayer& layer : found.layers) {
     layers.append(py::make_tuple(layer.outputs, array_of(std::move(layer.offsets)),
@@ -172,7 +172,7 @@ PYBIND11_MODULE(lapse_graph, module) {
       .def("neighbours", &neighbours_of, py::arg("node"));
   py::class_<NeighbourSampler>(module, "NeighbourSampler", "Samples neighbours. Used by one thread.")
       .def(py::init<const Graph&>(), py::arg("graph"), py::keep_alive<1, 2>())
-      .def("sample", &sample, py::arg("nodes"), py::arg("most"), py::arg("seed"),
+      .def("sample", &sample, py::arg("nodes"), py::arg("limits"), py::arg("seed"),
            "Samples at most so many neighbours of each node in each layer, from the input on; None: "
            "all.\n\nReturns the "
            "nodes of the neighbourhood, those of the batch first, and for each layer: the number of its "

@@ -34,7 +34,7 @@ std::vector<std::int64_t> sampled(const SampledNeighbourhood& found, const Sampl
 }
 
 void check_layer(const Graph& graph, const SampledNeighbourhood& found, const SampledLayer& layer,
-                 std::optional<std::uint32_t> most) {
+                 std::optional<std::uint32_t> limit) {
   REQUIRE(layer.offsets.size() == static_cast<std::size_t>(layer.outputs) + 1);
   CHECK(layer.offsets.front() == 0);
   CHECK(layer.offsets.back() == static_cast<std::int64_t>(layer.sources.size()));
@@ -45,7 +45,7 @@ void check_layer(const Graph& graph, const SampledNeighbourhood& found, const Sa
     const auto neighbours = graph.neighbours(node);
     const std::set<std::int64_t> all(neighbours.begin(), neighbours.end());
     CHECK(different.size() == drawn.size());
-    CHECK(drawn.size() == std::min<std::size_t>(all.size(), most.value_or(1000)));
+    CHECK(drawn.size() == std::min<std::size_t>(all.size(), limit.value_or(1000)));
     for (const std::int64_t neighbour : drawn) CHECK(all.contains(neighbour));
   }
 }
@@ -57,8 +57,8 @@ TEST_CASE("each node samples distinct neighbours, as many as it may") {
     const Graph graph = random_graph(40, 150, seed);
     NeighbourSampler sampler(graph);
     const std::vector<std::int64_t> seeds{3, 17, 0};
-    const Limits most = seed % 2 == 0 ? Limits{2, 3} : Limits{std::nullopt, 4};
-    const SampledNeighbourhood found = sampler.sample(seeds, most, seed);
+    const Limits limits = seed % 2 == 0 ? Limits{2, 3} : Limits{std::nullopt, 4};
+    const SampledNeighbourhood found = sampler.sample(seeds, limits, seed);
     REQUIRE(found.layers.size() == 2);
     CHECK(std::set<std::int64_t>(found.nodes.begin(), found.nodes.end()).size() == found.nodes.size());
     CHECK(std::vector<std::int64_t>(found.nodes.begin(), found.nodes.begin() + 3) == seeds);
@@ -70,7 +70,7 @@ TEST_CASE("each node samples distinct neighbours, as many as it may") {
     }
     CHECK(found.layers[0].outputs == static_cast<std::int64_t>(first_outputs.size()));
     for (std::size_t layer = 0; layer < 2; ++layer)
-      check_layer(graph, found, found.layers[layer], most[layer]);
+      check_layer(graph, found, found.layers[layer], limits[layer]);
   }
 }
 
@@ -138,10 +138,10 @@ TEST_CASE("isolated nodes and empty batches have empty layers") {
 TEST_CASE("nodes that do not exist or repeat, and limits of 0, are errors") {
   const Graph graph(4, std::vector<Edge>{{0, 1}});
   NeighbourSampler sampler(graph);
-  const auto check = [&](const std::vector<std::int64_t>& seeds, const Limits& most,
+  const auto check = [&](const std::vector<std::int64_t>& seeds, const Limits& limits,
                          const std::string& words) {
-    CHECK_THROWS_AS(sampler.sample(seeds, most, 0), lapse::UsageError);
-    CHECK_THROWS_WITH(sampler.sample(seeds, most, 0), Contains(words));
+    CHECK_THROWS_AS(sampler.sample(seeds, limits, 0), lapse::UsageError);
+    CHECK_THROWS_WITH(sampler.sample(seeds, limits, 0), Contains(words));
   };
   check({0, 4}, {1}, "node 4 of a batch: expected 0 to 3");
   check({-1}, {1}, "node -1 of a batch");

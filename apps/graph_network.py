@@ -13,4 +13,10 @@ from graph_network.options import check, command_line
 from graph_network.program import run
 from torch_common.program import run_program
 
-sys.exit(run_program(WORLD, lambda: command_line().parse_on_all(sys.argv[1:], WORLD, check), lambda ctx, options: run(WORLD, ctx, options)))
+
+
+def read_options():
+    return command_line().parse_on_all(sys.argv[1:], WORLD, check)
+
+
+sys.exit(run_program(WORLD, read_options, lambda ctx, options: run(WORLD, ctx, options)))

@@ -55,9 +55,9 @@ class BatchMaker:
         return batch
 
     def _gcn_weights(self, outputs, counts, nodes, sources):
-        """Kipf and Welling, *Semi-Supervised Classification with Graph Convolutional Networks*, ICLR 2017, equation 2: the edge from u
-        to v has the weight 1 / sqrt((d_u + 1) (d_v + 1)), and so has the self loop of v. The n sampled neighbours of d stand for
-        all: their weights are d / n times as large, so that the sum has the right expectation."""
+        """Kipf and Welling, *Semi-Supervised Classification with Graph Convolutional Networks*, ICLR 2017, equation 2: the edge
+        from u to v has the weight 1 / sqrt((d_u + 1) (d_v + 1)), and so has the self loop of v. The n sampled neighbours of d
+        stand for all: their weights are d / n times as large, so that the sum has the right expectation."""
         of_output = self._roots[outputs] * (self._data.degrees[outputs] / numpy.maximum(counts, 1)).astype(numpy.float32)
         return numpy.repeat(of_output, counts) * self._roots[nodes[sources]], self._roots[outputs] ** 2
 

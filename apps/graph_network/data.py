@@ -1,5 +1,6 @@
 """The graph, its classes and features, as every rank has them."""
 import sys
+import zlib
 
 import lapse_graph
 import numpy
@@ -23,6 +24,15 @@ class GraphData:
         self.class_count = int(classes.max(initial=-1)) + 1
         trained = set(classes[uses == TRAIN].tolist())
         self.absent_classes = [number for number in range(self.class_count) if number not in trained]
+
+    @property
+    def checksum(self):
+        """Of degrees, classes and uses, and of the numbers of features."""
+        parts = [self.degrees, self.classes, self.uses, *([] if self.features is None else [self.features.offsets])]
+        checksum = 0
+        for part in parts:
+            checksum = zlib.crc32(part.tobytes(), checksum)
+        return checksum
 
     def nodes_of(self, use):
         """The numbers of these nodes, in ascending order."""
@@ -85,8 +95,9 @@ def _read(options):
         raise ApplicationError(f"{options.split}: no node is trained: expected lines `train`")
     unknown = numpy.flatnonzero((uses != 0) & (classes < 0))
     if len(unknown):
-        raise ApplicationError(f"{options.split}: node {unknown[0]} (counted from 0) is for {_USE_NAMES[int(uses[unknown[0]])]}, but its "
-                               f"class in {options.nodes} is unknown (-1)")
+        use = _USE_NAMES[int(uses[unknown[0]])]
+        raise ApplicationError(f"{options.split}: node {unknown[0]} (counted from 0) is for {use}, but its class in {options.nodes} is "
+                               "unknown (-1)")
     if options.inputs != "learned" and feature_count == 0:
         raise ApplicationError(f"{options.nodes}: no node has features, which --inputs {options.inputs} needs")
     if options.inputs == "learned":
@@ -109,8 +120,8 @@ def _broadcast(world, arrays):
 
 def _describe(data):
     graph = data.graph
-    left_out = "".join(f", {count} {what} left out" for count, what in ((graph.self_loops, "self loops"), (graph.duplicates, "repeated edges"))
-                       if count)
+    of_no_use = ((graph.self_loops, "self loops"), (graph.duplicates, "repeated edges"))
+    left_out = "".join(f", {count} {what} left out" for count, what in of_no_use if count)
     isolated = f", {graph.isolated_nodes} nodes without edges" if graph.isolated_nodes else ""
     print(f"{graph.nodes} nodes, {graph.edges} edges{left_out}{isolated}, {data.class_count} classes; "
           f"{', '.join(f'{(data.uses == use).sum()} {name}' for use, name in _USE_NAMES.items())}", flush=True)

@@ -38,4 +38,5 @@ class Evaluation:
 
 def accuracies(counts):
     """{"train_accuracy", "valid_accuracy", "test_accuracy"} of summed counts; None where there are no nodes."""
-    return {f"{name}_accuracy": float(counts[2 * i] / counts[2 * i + 1]) if counts[2 * i + 1] else None for i, name in enumerate(_USES)}
+    shares = [float(right / nodes) if nodes else None for right, nodes in counts.reshape(-1, 2)]
+    return {f"{name}_accuracy": share for name, share in zip(_USES, shares)}

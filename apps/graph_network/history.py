@@ -1,4 +1,16 @@
 """What a training has reached, epoch by epoch."""
+import math
+
+from torch_common.errors import ApplicationError
+
+
+def mean_loss(losses, epoch, rate):
+    """losses: the sum of losses and the number of nodes. Raises ApplicationError if the training has diverged."""
+    loss = float(losses[0] / losses[1])
+    if not math.isfinite(loss):
+        raise ApplicationError(f"training diverged in epoch {epoch} with learning rate {rate:g}: the loss is not finite: choose a "
+                               "smaller --rate")
+    return loss
 
 
 class History:
@@ -22,5 +34,6 @@ class History:
         """A line."""
         last = self.epochs[-1]
         parts = [f"epoch {last['epoch']}: {last['seconds']:.3f} s, loss {last['loss']:.4f}"]
-        parts += [f"{name} {last[f'{name}_accuracy']:.4f}" for name in ("train", "valid", "test") if last.get(f"{name}_accuracy") is not None]
+        accuracies = ((name, last.get(f"{name}_accuracy")) for name in ("train", "valid", "test"))
+        parts += [f"{name} {accuracy:.4f}" for name, accuracy in accuracies if accuracy is not None]
         return ", ".join(parts)

@@ -33,11 +33,13 @@ def command_line():
     learned = ("--inputs learned or both", lambda options: options.inputs != "given")
     given = ("--inputs given or both", lambda options: options.inputs != "learned")
     line.add("dim", integer(1, 2**16), 64, "Numbers of an embedding", metavar="N", needs=learned)
-    line.add("feature-norm", choice("l1", "none"), "l1", "l1: the features of a node are divided by the sum of their absolute values",
+    line.add("initial-scale", number(0, above=True), 0.1, "Embeddings start uniform in [-scale, scale)", metavar="SCALE",
+             needs=learned)
+    line.add("feature-norm", choice("l1", "none"), "l1", "l1: a node's features are divided by the sum of their absolute values",
              metavar="NAME", needs=given)
     line.add("hidden", integer(1, 2**16), 64, "Outputs of the first layer", metavar="N")
-    line.add("neighbours", _neighbours, (16, 16), "Neighbours that are sampled for a node in each layer, such as 16, or from the input "
-             "on 10,25; all: no sampling", metavar="N")
+    line.add("neighbours", _neighbours, (16, 16), "Neighbours that are sampled for a node in each layer, such as 16, or from the "
+             "input on 10,25; all: no sampling", metavar="N")
     line.add("evaluation-neighbours", _neighbours, (ALL, ALL), "The same for evaluations (default: all)", metavar="N")
     line.add("dropout", number(0, 0.99), 0.5, "Share of the inputs of each layer that is set to zero in training", metavar="P")
     line.add("optimizer", choice("adam", "adagrad", "sgd"), "adagrad", "Of tables and dense parameters", metavar="NAME")
@@ -45,8 +47,8 @@ def command_line():
     line.add("l2", number(0), 0.0, "L2 regularization of the rows of tables", metavar="L2")
     line.add("batch", integer(1), 32, "Nodes of a batch", metavar="N")
     line.add("dense", choice("average", "table"), "average",
-             "Parameters of the layers: average: workers average their gradients of each batch; table: they are in a table, and no "
-             "worker waits for another one", metavar="NAME")
+             "Parameters of the layers: average: workers average their gradients of each batch; table: they are in a table, "
+             "and no worker waits for another one", metavar="NAME")
     line.add("partition", choice("metis", "random", "range"), "metis" if lapse_graph.has_metis() else "random",
              "Which worker trains which nodes: metis: parts with few edges between them", metavar="NAME")
     line.add("evaluate-every", integer(1), 1, "Epochs between evaluations; the last epoch is evaluated, too", metavar="N")
@@ -68,8 +70,8 @@ def check(options):
             raise OptionError(f"--{name} is missing: the name of a file")
     for name in ("neighbours", "evaluation_neighbours"):
         if len(getattr(options, name)) != 2:
-            raise OptionError(f"--{name.replace('_', '-')} has {len(getattr(options, name))} numbers: expected one, or one for each of "
-                              "2 layers")
+            raise OptionError(f"--{name.replace('_', '-')} has {len(getattr(options, name))} numbers: expected one, or one for each "
+                              "of 2 layers")
     for name in _MANAGED:
         if options.plain and name in options.given:
             raise OptionError(f"--{name.replace('_', '-')} applies only without --plain")

@@ -39,6 +39,6 @@ def divide(world, data, parts, kind, seed):
     partition = Partition(*on_rank_0(world, find))
     empty = [part for part, count in enumerate(partition.batches_of(data.nodes_of(TRAIN), parts, 1)) if count == 0]
     if empty and world.rank == 0:
-        print(f"warning: {len(empty)} of {parts} workers have no nodes to train, worker {empty[0]} for example: they only evaluate, and "
-              "average gradients", file=sys.stderr, flush=True)
+        print(f"warning: {len(empty)} of {parts} workers have no nodes to train, worker {empty[0]} for example: they only evaluate",
+              file=sys.stderr, flush=True)
     return partition

@@ -4,13 +4,12 @@ import time
 import numpy
 import torch
 
-from torch_common.errors import ApplicationError
 from torch_common.seeds import seed_of
 
 from .batches import BatchMaker, EpochBatches
 from .data import TRAIN
 from .evaluation import Evaluation, accuracies
-from .history import History
+from .history import History, mean_loss
 from .tables import dense_optimizer, make_model, plain_rows
 
 
@@ -40,10 +39,7 @@ class PlainTrainer:
             begin = time.monotonic()
             losses = numpy.sum([self._train(batch) for batch in self._batches], axis=0)
             seconds = time.monotonic() - begin
-            loss = float(losses[0] / losses[1])
-            if not numpy.isfinite(loss):
-                raise ApplicationError(f"training diverged in epoch {epoch} with learning rate {self._options.rate:g}: the loss is not "
-                                       "finite: choose a smaller --rate")
+            loss = mean_loss(losses, epoch, self._options.rate)
             found = {}
             if epoch % self._options.evaluate_every == 0 or epoch == self._options.epochs:
                 found = accuracies(self._evaluation.counts(self.model))

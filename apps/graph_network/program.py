@@ -10,9 +10,14 @@ from .plain import PlainTrainer
 from .report import plain_summary, summary_of
 from .training import Trainer
 
-# What a run shares with the checkpoint from which it continues. The numbers of ranks and workers may differ.
-_OF_RUN = ("nodes", "edges", "split", "model", "inputs", "dim", "feature_norm", "hidden", "neighbours", "dropout", "optimizer", "l2",
-           "batch", "dense", "seed")
+# What a run shares with the checkpoint from which it continues, besides the data. The numbers of ranks and workers may differ.
+_OF_RUN = ("model", "inputs", "dim", "initial-scale", "feature-norm", "hidden", "neighbours", "dropout", "optimizer", "l2", "batch",
+           "dense", "seed")
+
+
+def _identity(options, data):
+    named = {f"--{name}": getattr(options, name.replace("-", "_")) for name in _OF_RUN}
+    return {**named, "the checksum of the graph": data.checksum}
 
 
 def run(world, ctx, options):
@@ -36,7 +41,7 @@ def run(world, ctx, options):
         partition = divide(world, data, world.size * options.workers, options.partition, options.seed)
         job = TrainingJob(ctx, options, world)
         trainer = Trainer(ctx, world, options, data, partition, job, report_line)
-        finished = trainer.run({name: getattr(options, name) for name in _OF_RUN})
+        finished = trainer.run(_identity(options, data))
         progress.end()
         if not finished:
             report_line(job.stop_text)

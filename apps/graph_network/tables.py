@@ -18,7 +18,7 @@ def make_model(options, data, make_rows):
         bound = feature_bound(data.features.count, options.hidden, options.model)
         feature_rows = make_rows("features", data.features.count, matrices_of(options.model) * options.hidden, bound)
     if options.inputs != "given":
-        node_rows = make_rows("nodes", data.graph.nodes, options.dim, 1.0)
+        node_rows = make_rows("nodes", data.graph.nodes, options.dim, options.initial_scale)
     torch.manual_seed(seed_of(options.seed, "model"))
     return GraphNetwork(options.model, feature_rows, node_rows, options.dim, options.hidden, data.class_count, options.dropout)
 

@@ -5,7 +5,6 @@ import numpy
 import torch
 
 import lapse.torch as lt
-from torch_common.errors import ApplicationError
 from torch_common.gradient_exchange import GradientExchange
 from torch_common.measured_phase import PhaseCost, run_measured
 from torch_common.seeds import seed_of
@@ -13,7 +12,7 @@ from torch_common.seeds import seed_of
 from .batches import BatchMaker, EpochBatches
 from .data import TRAIN
 from .evaluation import Evaluation, accuracies
-from .history import History
+from .history import History, mean_loss
 from .tables import dense_optimizer, make_model, managed_rows
 
 
@@ -29,14 +28,16 @@ class _Worker:
         self.seed = seed_of(options.seed, "worker", index)
         own = partition.nodes_of(index, numpy.arange(data.graph.nodes))
         self.own_nodes = own
-        self.batches = EpochBatches(maker, own[data.uses[own] == TRAIN], options.batch, options.neighbours, self.seed, first_epoch)
+        trained = own[data.uses[own] == TRAIN]
+        self.batches = EpochBatches(maker, trained, options.batch, options.neighbours, self.seed, first_epoch)
         keys = {}
         if self.model.feature_rows is not None:
             keys[self.model.feature_rows] = lambda batch: batch.feature_ids
         if self.model.node_rows is not None:
             keys[self.model.node_rows] = lambda batch: batch.nodes
         self.loader = lt.IntentLoader(trainer.ctx, self.batches, keys, options.lookahead, epochs=options.epochs - first_epoch + 1)
-        self.evaluation = Evaluation(maker, data, own, options.evaluation_neighbours, options.batch, seed_of(options.seed, "evaluation"))
+        self.evaluation = Evaluation(maker, data, own, options.evaluation_neighbours, options.batch,
+                                     seed_of(options.seed, "evaluation"))
 
 
 class Trainer:
@@ -100,11 +101,7 @@ class Trainer:
         cost = run_measured(self.ctx, self.world, self.options.workers, lambda worker: self._train(worker, epoch))
         self.cost += cost
         self._clocks += self._steps
-        loss, trained = self.world.allreduce(sum(self._losses.values()))
-        loss = float(loss / trained)
-        if not numpy.isfinite(loss):
-            raise ApplicationError(f"training diverged in epoch {epoch} with learning rate {self.options.rate:g}: the loss is not finite: "
-                                   "choose a smaller --rate")
+        loss = mean_loss(self.world.allreduce(sum(self._losses.values())), epoch, self.options.rate)
         found = {}
         if epoch % self.options.evaluate_every == 0 or epoch == self.options.epochs:
             found = self._evaluate()

@@ -6,7 +6,8 @@ techniques.py --lead [options]          adaptive and immediate, by how many batc
 techniques.py --ranks 1,2,4,8,16 [...]  bytes and messages by the number of ranks
 
 Tasks: ratings (MovieTweetings) and matrix (generated) with matrix_factorization, graph (WN18RR) with
-knowledge_graph_embeddings, words (the World Factbook) with word_vectors; data and options: bench/support/tasks.py.
+knowledge_graph_embeddings, words (the World Factbook) with word_vectors, nodes (Cora) with graph_network.py; data and
+options: bench/support/tasks.py. Programs of Python need the package for Python, mpi4py and PyTorch.
 Prints a table in Markdown and writes it as JSON to the folder of --out: techniques.json, hosts.json (with --hosts),
 lead.json or ranks.json. bench/support/technique_page.py makes a page with pictures of these files.
 
@@ -71,7 +72,7 @@ def parse(arguments):
     add("--workers", type=int, default=1, help="of each rank; default 1")
     add("--runs", type=int, default=1, help="repetitions; default 1")
     add("--data", type=assignment, action="append", default=[], metavar="TASK=FILES",
-        help="other data, files separated by commas: ratings; train,valid,test of a graph; texts")
+        help="other data, files separated by commas: ratings; train,valid,test of a graph; texts; nodes,edges,split")
     add("--options", type=assignment, action="append", default=[], metavar="TASK=OPTIONS",
         help="options of the application, which replace those of tasks.py, such as 'graph=--dim 200 --epochs 20'")
     add("--message-microseconds", type=float, default=0,
@@ -194,7 +195,10 @@ def microseconds_a_message(options, report):
 
 def build(options):
     subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    targets = sorted({TASKS[name].program for name in options.tasks} | {PING_PONG[0]})
+    programs = {TASKS[name].program for name in options.tasks} | {PING_PONG[0]}
+    targets = sorted(program for program in programs if not program.endswith(".py"))
+    if len(targets) < len(programs):
+        targets += ["lapse_python", "lapse_graph_python"]
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
 

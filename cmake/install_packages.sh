@@ -10,7 +10,7 @@ case "${1:-}" in
   build) ;;
   test)
     packages+=(ccache clang clang-format clang-tidy doxygen gdb gfortran iproute2 libhdf5-dev libhdf5-openmpi-dev
-      libhypre-dev libomp-dev libpetsc-real-dev libpmix-dev munge pybind11-dev python3-dev python3-h5py python3-mpi4py
+      libhypre-dev libmetis-dev libomp-dev libpetsc-real-dev libpmix-dev munge pybind11-dev python3-dev python3-h5py python3-mpi4py
       python3-numpy python3-torch python3-xxhash slurm-client slurmctld slurmd spin strace)
     ;;
   fuzz) packages+=(ccache clang libclang-rt-14-dev) ;;

@@ -6,6 +6,7 @@ DATA = pathlib.Path(__file__).resolve().parents[2] / "apps" / "data"
 RATINGS = (DATA / "movietweetings/ratings.tsv",)
 GRAPH = tuple(DATA / f"wn18rr/{split}.txt.xz" for split in ("train", "valid", "test"))
 TEXTS = (DATA / "words/factbook.txt.xz",)
+NODES = tuple(DATA / f"cora/{name}" for name in ("nodes.svm.xz", "edges.txt.xz", "split.txt.xz"))
 QUESTIONS = {"--analogies": DATA / "words/questions-words.txt.xz", "--word-similarity": DATA / "words/wordsim353.tsv"}
 
 
@@ -26,9 +27,14 @@ def word_scores(summary):
     return found
 
 
+def node_accuracy(summary):
+    return {"test accuracy": summary.get("last_test_accuracy")}
+
+
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """`files`: of the data; `inputs` turns them into arguments. An option without a value has None."""
+    """`program`: of the build, or a program of Python in the folder apps. `files`: of the data; `inputs` turns them into arguments.
+    An option without a value has None."""
     name: str
     program: str
     files: tuple
@@ -43,7 +49,7 @@ class Task:
     def arguments(self, series_options):
         """The command line of the application, without technique, seed and summary."""
         options = {**self.options, "--epochs": self.epochs, **series_options}
-        if self.quality is ranking and self.files:
+        if self.quality in (ranking, node_accuracy) and self.files:
             options.setdefault("--evaluate-every", options["--epochs"])
         return [*self.inputs(self.files), *(str(word) for name, value in options.items()
                                             for word in (name, value) if word is not None)]
@@ -62,6 +68,10 @@ def text_inputs(files):
     return [str(file) for file in files]
 
 
+def node_inputs(files):
+    return [word for name, file in zip(("--nodes", "--edges", "--split"), files) for word in (name, str(file))]
+
+
 _PATIENT = {"--patience": 0, "--no-baselines": None}
 _SMALL_WORDS = {"--dim": 4, "--epochs": 1, "--min-count": 50, "--lookahead": 4}
 
@@ -76,6 +86,8 @@ TASKS = {task.name: task for task in (
          {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
     Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 3, word_scores,
          {"--batch": 32, "--epochs": 2}, _SMALL_WORDS),
+    Task("nodes", "graph_network.py", NODES, node_inputs, {"--dim": 64, "--hidden": 64, "--batch": 4}, 20, node_accuracy,
+         {"--batch": 1, "--epochs": 5}, {"--dim": 4, "--hidden": 4, "--epochs": 1, "--batch": 32}),
 )}
 
 

@@ -32,10 +32,11 @@ assert summary["seconds_per_epoch"] > 0 and summary["triples_per_second"] > 0
 END
 fi
 
-# Every recipe can be read and trains.
+# Every recipe for knowledge graphs can be read and trains.
 xz -dc "$data/train.txt.xz" | head -n 2000 >"$directory/some-train.txt"
 head -n 50 "$directory/some-train.txt" >"$directory/some-valid.txt"
-for recipe in "$data"/../../recipes/*.ini; do
+for name in fb15k-237 wn18rr; do
+  recipe=$data/../../recipes/$name.ini
   run "$directory/some-train.txt" --valid "$directory/some-valid.txt" --config "$recipe" --dim 4 --negatives 100 \
     --epochs 2 --evaluate-every 1 || fail "$recipe: $(cat "$directory/err")"
   grep -q '^epoch   2 .* valid MRR' "$directory/out" || fail "$recipe: $(cat "$directory/out")"

@@ -1,0 +1,8 @@
+lapse_test(test_graph_network
+  SOURCES
+    graph_network_files.cpp
+    graph_network_graph.cpp
+    graph_network_partition.cpp
+    graph_network_sampler.cpp
+  DEPENDS lapse::app_graph_network lapse::io fmt::fmt)
+target_compile_definitions(test_graph_network PRIVATE LAPSE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/apps/data")

@@ -19,8 +19,8 @@ namespace lapse {
 
 // The file "<allocation_trace>.<rank>", in the format of lapse/core/tracing/allocation_records.hpp: the
 // owners of the selected keys at the creation of their table, changes of what this rank's domain has of a key
-// that the rank serves, and phases. Once the file has allocation_trace_bytes bytes, changes are dropped, and the
-// file says so. A failed write ends it.
+// that the rank serves, and phases. Once the file has allocation_trace_bytes bytes, changes are dropped, and
+// it says so. A failed write ends it.
 //
 // Thread safety: changes: the holder of the progress lock. Everything else: while no engine runs.
 class AllocationTrace {

@@ -80,7 +80,7 @@ int main(int argument_count, char** arguments) {
   CLI::App* const key = add_table_question(app, options, "key", "Who had a key, at a time or at all times");
   key->add_option("--key", options.key, "The key")->required();
   key->add_option("--time", options.seconds, "Seconds since the first table was made")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   CLI::App* const moves = add_table_question(app, options, "moves", "The keys that moved most often");
   moves->add_option("--top", options.count, "How many")->capture_default_str();
   moves->add_flag("--back", options.returns, "By moves back to where the key came from");

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "lapse/core/error.hpp"
@@ -13,14 +14,22 @@ namespace lapse::apps {
 
 namespace {
 
-// A rank's clock minus rank 0's at a time.
+// The clock of a host minus rank 0's, at a time of the host's clock. All ranks of a host have one clock, so the
+// bounds of all of them hold for it.
 class ClockCorrection {
  public:
-  explicit ClockCorrection(const RankTrace& trace) {
-    if (trace.clocks.empty()) return;
-    const bool on_first_host = trace.hosts[static_cast<std::size_t>(trace.rank)] == trace.hosts[0];
-    first_ = point_of(trace.clocks.front(), on_first_host);
-    last_ = point_of(trace.clocks.back(), on_first_host);
+  ClockCorrection(const std::vector<RankTrace>& traces, std::int32_t host) {
+    std::optional<RankClock> first;
+    std::optional<RankClock> last;
+    for (const RankTrace& trace : traces) {
+      if (trace.hosts[static_cast<std::size_t>(trace.rank)] != host || trace.clocks.empty()) continue;
+      tighten(first, trace.clocks.front());
+      tighten(last, trace.clocks.back());
+    }
+    if (!first) return;
+    const bool is_first_host = host == traces[0].hosts[0];
+    first_ = {first->time, is_first_host ? 0 : middle(*first)};
+    last_ = {last->time, is_first_host ? 0 : middle(*last)};
   }
 
   std::int64_t corrected(std::int64_t time) const {
@@ -37,11 +46,12 @@ class ClockCorrection {
     std::int64_t difference = 0;
   };
 
-  // Ranks of a host have one clock.
-  static Point point_of(const RankClock& clock, bool on_first_host) {
-    if (on_first_host && clock.lowest <= 0 && clock.highest >= 0) return {clock.time, 0};
-    return {clock.time, clock.lowest / 2 + clock.highest / 2};
+  static void tighten(std::optional<RankClock>& bounds, const RankClock& other) {
+    if (!bounds) bounds = other;
+    bounds->lowest = std::max(bounds->lowest, other.lowest);
+    bounds->highest = std::min(bounds->highest, other.highest);
   }
+  static std::int64_t middle(const RankClock& clock) { return clock.lowest / 2 + clock.highest / 2; }
 
   Point first_;
   Point last_;
@@ -64,15 +74,18 @@ void check_ranks(const std::vector<RankTrace>& traces) {
       throw ConfigurationError(fmt::format("the trace of rank {} of {} is missing", rank, ranks));
 }
 
-TableAllocation& table_of(Allocation& allocation, const RankTable& table) {
+// The index of a rank's table among those of all ranks.
+std::size_t table_in(Allocation& allocation, const RankTable& table) {
   const auto found = std::ranges::find(allocation.tables, table.name, &TableAllocation::name);
   const std::int32_t domains = std::ranges::max(table.domains) + 1;
-  if (found == allocation.tables.end())
-    return allocation.tables.emplace_back(TableAllocation{
+  if (found == allocation.tables.end()) {
+    allocation.tables.push_back(TableAllocation{
         .name = table.name, .keys = table.keys, .home = table.home, .domains = domains, .changes = {}});
+    return allocation.tables.size() - 1;
+  }
   if (found->keys != table.keys || found->domains != domains || found->home != table.home)
     throw ConfigurationError(fmt::format("the ranks' traces have different tables '{}'", table.name));
-  return *found;
+  return static_cast<std::size_t>(found - allocation.tables.begin());
 }
 
 }  // namespace
@@ -81,19 +94,25 @@ Allocation merge_traces(const std::vector<RankTrace>& traces) {
   check_ranks(traces);
   Allocation allocation;
   allocation.hosts = traces[0].hosts;
-  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  std::map<std::int32_t, ClockCorrection> clocks;
+  for (const std::int32_t host : allocation.hosts) clocks.try_emplace(host, traces, host);
+  const auto clock_of = [&](const RankTrace& trace) -> const ClockCorrection& {
+    return clocks.at(trace.hosts[static_cast<std::size_t>(trace.rank)]);
+  };
+  std::optional<std::int64_t> made;
   for (const RankTrace& trace : traces) {
-    const std::int64_t first = trace.changes.empty() ? trace.begin : trace.changes.front().time;
-    begin = std::min(begin, ClockCorrection(trace).corrected(first));
+    if (trace.tables.empty()) continue;
+    const std::int64_t first = clock_of(trace).corrected(trace.tables.front().made);
+    made = std::min(made.value_or(first), first);
   }
+  const std::int64_t begin = made.value_or(traces[0].begin);
   for (const RankTrace& trace : traces) {
-    const ClockCorrection clock(trace);
+    const ClockCorrection& clock = clock_of(trace);
     const auto time = [&](std::int64_t of_rank) {
       return std::max<std::int64_t>(clock.corrected(of_rank) - begin, 0);
     };
     std::vector<std::size_t> tables;
-    for (const RankTable& table : trace.tables)
-      tables.push_back(static_cast<std::size_t>(&table_of(allocation, table) - allocation.tables.data()));
+    for (const RankTable& table : trace.tables) tables.push_back(table_in(allocation, table));
     for (const RankChange& change : trace.changes) {
       const std::int32_t domain = trace.tables[change.table].domains[static_cast<std::size_t>(trace.rank)];
       allocation.tables[tables[change.table]].changes.push_back(
@@ -158,7 +177,7 @@ std::vector<std::uint8_t> states_at(const TableAllocation& table, std::uint64_t 
 std::vector<KeyMoves> moves_of(const TableAllocation& table) {
   struct History {
     KeyMoves moves;
-    std::int32_t came_from = -1;
+    std::optional<std::int32_t> came_from;
   };
   std::unordered_map<std::uint64_t, History> histories;
   for (const Relocation& relocation : relocations_of(table)) {

@@ -10,8 +10,8 @@
 
 namespace lapse::apps {
 
-// From `time` on, a domain has this of a key. Times are nanoseconds since the first change, which is the
-// making of the first table with traced keys.
+// From `time` on, a domain has this of a key. Times are nanoseconds since the first
+// table with traced keys was made.
 struct KeyChange {
   std::int64_t time = 0;
   std::uint64_t key = 0;

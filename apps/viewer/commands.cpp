@@ -4,9 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "lapse/core/error.hpp"
@@ -37,13 +36,14 @@ std::string state_text(std::uint8_t state) {
 // Calls on_set_up(time) and on_drop(time) for replicas.
 template <class SetUp, class Drop>
 void for_each_replica_change(const TableAllocation& table, SetUp&& on_set_up, Drop&& on_drop) {
-  std::map<std::pair<std::uint64_t, std::int32_t>, bool> has_copy;
+  std::vector<std::unordered_set<std::uint64_t>> copies(static_cast<std::size_t>(table.domains));
   for (const KeyChange& change : table.changes) {
-    const bool now = (change.state & kTraceCopy) != 0;
-    bool& before = has_copy[{change.key, change.domain}];
-    if (now && !before) on_set_up(change.time);
-    if (!now && before) on_drop(change.time);
-    before = now;
+    std::unordered_set<std::uint64_t>& of_domain = copies[static_cast<std::size_t>(change.domain)];
+    if ((change.state & kTraceCopy) != 0) {
+      if (of_domain.insert(change.key).second) on_set_up(change.time);
+    } else if (of_domain.erase(change.key) > 0) {
+      on_drop(change.time);
+    }
   }
 }
 
@@ -71,7 +71,7 @@ void print_trace_summary(const Allocation& allocation, std::FILE* out) {
     fmt::print(out, "from {:.3f} s on, not all changes are recorded, for the limit of bytes\n",
                seconds_of(*allocation.dropped));
   for (const TableAllocation& table : allocation.tables) {
-    std::set<std::uint64_t> keys;
+    std::unordered_set<std::uint64_t> keys;
     for (const KeyChange& change : table.changes) keys.insert(change.key);
     const auto moves = moves_of(table);
     std::uint64_t relocations = 0;

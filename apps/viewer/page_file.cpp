@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <set>
 
+#include "apps/viewer/allocation.hpp"
 #include "apps/viewer/rank_trace.hpp"
+#include "lapse/core/error.hpp"
 
 namespace lapse::apps {
 
 namespace {
 
+constexpr std::int32_t kMaxPageDomains = 32;
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 // A module's text as part of one script: without imports, and what it exports is visible to those behind it.
@@ -74,14 +78,24 @@ std::string page_of(const std::vector<PageRun>& runs) {
   std::string program;
   for (const std::string_view module : parts.modules) program += joined_module(module);
   std::string data;
+  std::set<std::string> names;
   for (const PageRun& run : runs) {
+    if (!names.insert(run.name).second)
+      throw ConfigurationError(
+          fmt::format("there are two runs '{}': NAME=TRACE gives one another name", run.name));
+    std::vector<RankTrace> traces;
     for (const std::string& path : run.paths) {
       const std::string bytes = trace_file_bytes(path);
-      parse_rank_trace(bytes, path);
+      traces.push_back(parse_rank_trace(bytes, path));
       data += fmt::format(
           "<script type=\"application/octet-stream\" class=\"trace\" data-run=\"{}\" "
           "data-file=\"{}\">{}</script>\n",
           html_text(run.name), html_text(path.substr(path.rfind('/') + 1)), base64(bytes));
+    }
+    for (const TableAllocation& table : merge_traces(traces).tables) {
+      if (table.domains > kMaxPageDomains)
+        throw ConfigurationError(fmt::format("run '{}' has {} domains, the page shows up to {}", run.name,
+                                             table.domains, kMaxPageDomains));
     }
   }
   std::string document(parts.document);

@@ -21,7 +21,8 @@ struct PageParts {
 };
 PageParts page_parts();
 
-// One HTML document, which needs no other file: with the files of all runs in it. Throws FileError.
+// One HTML document, which needs no other file: with the files of all runs in it. Throws FileError, and
+// ConfigurationError for runs of one name and for what merge_traces refuses.
 std::string page_of(const std::vector<PageRun>& runs);
 
 // The text in HTML.

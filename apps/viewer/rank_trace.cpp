@@ -19,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t kMaxClock = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kMaxTicks = std::numeric_limits<std::int64_t>::max() / kTraceTickNanoseconds / 4;
 
 class TraceParser {
@@ -35,7 +36,9 @@ class TraceParser {
     TraceBytes records(bytes_.substr(kAllocationMagic.size()));
     while (!records.at_end() && !trace_.is_closed) {
       position_ = kAllocationMagic.size() + records.position();
-      if (!take(records)) break;  // cut off
+      if (take(records)) continue;
+      if (records.is_damaged()) fail("a number or a text is too long");
+      break;  // cut off
     }
     if (!has_header_) fail("the trace has no header");
     trace_.end = now();
@@ -58,7 +61,8 @@ class TraceParser {
     switch (static_cast<TraceRecord>(kind)) {
       case TraceRecord::header:
       case TraceRecord::table: {
-        const auto text = records.text();
+        const bool timed = kind == static_cast<std::uint8_t>(TraceRecord::header) || take_time(records);
+        const auto text = timed ? records.text() : std::nullopt;
         if (!text) return false;
         take_json(static_cast<TraceRecord>(kind), *text);
         return true;
@@ -92,6 +96,8 @@ class TraceParser {
         const auto lowest = records.signed_number();
         const auto highest = records.signed_number();
         if (!timed || !lowest || !highest) return false;
+        if (*lowest > *highest || *lowest < -kMaxClock || *highest > kMaxClock)
+          fail("the bounds of the clock are none");
         trace_.clocks.push_back({.time = now(), .lowest = *lowest, .highest = *highest});
         return true;
       }
@@ -161,7 +167,8 @@ class TraceParser {
   }
 
   void take_table(const json& values) {
-    RankTable table{.id = values.at("id").get<std::uint64_t>(),
+    RankTable table{.made = now(),
+                    .id = values.at("id").get<std::uint64_t>(),
                     .name = values.at("name").get<std::string>(),
                     .keys = values.at("keys").get<std::uint64_t>(),
                     .home = values.at("home").get<std::string>(),

@@ -11,6 +11,7 @@ namespace lapse::apps {
 
 // A table as one rank saw it.
 struct RankTable {
+  std::int64_t made = 0;  // when, by the rank's clock
   std::uint64_t id = 0;
   std::string name;
   std::uint64_t keys = 0;  // 0: a sparse table

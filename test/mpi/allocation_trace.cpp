@@ -186,6 +186,39 @@ TEST_CASE("A trace ends with its limit of bytes, and says so") {
   CHECK(allocation.incomplete.empty());
 }
 
+TEST_CASE("Servers of one job write files of different names") {
+  const TracePrefix prefix;
+  const Options options = traced(prefix);
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < (ranks + 1) / 2 ? 0 : 1, rank, &half);
+  {
+    ParameterServer all(MPI_COMM_WORLD, options);
+    ParameterServer some(half, options);
+    all.create_table<float>({.name = "of all", .keys = kKeys});
+    some.create_table<float>({.name = "of some", .keys = kKeys});
+    some.close();
+    all.close();
+  }
+  MPI_Comm_free(&half);
+  CHECK(prefix.read().tables.at(0).name == "of all");
+  const int first = (ranks + 1) / 2;
+  const auto check = [&](const std::string& path, int size) {
+    const Allocation allocation = lapse::apps::read_allocation(path);
+    CHECK(allocation.hosts.size() == static_cast<std::size_t>(size));
+    CHECK(allocation.tables.at(0).name == "of some");
+  };
+  check(prefix.path() + "-server-2", first);
+  if (ranks > 1) check(prefix.path() + "-from-rank-" + std::to_string(first) + "-server-2", ranks - first);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const bool is_first = rank < first;
+  std::filesystem::remove(prefix.path() + (is_first ? "" : "-from-rank-" + std::to_string(first)) +
+                          "-server-2." + std::to_string(is_first ? rank : rank - first));
+}
+
 TEST_CASE("What a trace cannot have is refused on every rank") {
   const TracePrefix prefix;
   Options options = traced(prefix);

@@ -67,6 +67,9 @@ test("affinity, flows, rates and the keys that move are those of the relocations
     affinity.seconds.forEach((part, domain) => assert.ok(Math.abs(part - seconds[key][domain]) < 1e-9));
     assert.equal(affinity.arrivals.reduce((sum, count) => sum + count, 0), moves[key]);
   }
+  const focused = Uint32Array.of(4, 7);
+  assert.equal(table.flows(focused).reduce((sum, count) => sum + count, 0), moves[4] + moves[7]);
+  assert.equal(table.rates(run.duration, 3, focused).relocations.reduce((sum, count) => sum + count, 0), moves[4] + moves[7]);
   const most = table.mostMoved(3);
   assert.equal(most[0].moves, Math.max(...moves));
   assert.deepEqual(most.map(({ key }) => moves[key]), [...moves].sort((a, b) => b - a).slice(0, 3));
@@ -90,6 +93,16 @@ test("phases and clocks of other hosts are on one axis of time", () => {
   assert.ok(Math.abs(run.tables[0].times[1] - 4e-5) < 1e-9);
 });
 
+test("ranks of a host have one clock, also where numbers are large", () => {
+  const days = 60 * 86400 * 1e9;
+  const trace = (rank, start, lowest, highest, at) =>
+    new TraceWriter(rank, [0, 1, 1], start).table(0, "t", 9, [0, 1, 2]).clock(0, lowest, highest).change(at, 1, 1).done(0);
+  const [table] = runOf([trace(0, days, -9, 9, 0), trace(1, 0, -days - 20000, -days, 100), trace(2, 0, -days, 20000 - days, 101)]).tables;
+  assert.deepEqual([...table.changeDomains], [0, 1, 2]);
+  assert.ok(Math.abs(table.times[2] - table.times[1] - 1e-7) < 1e-9);
+  assert.ok(Math.abs(table.times[1] - 1e-5) < 1e-7);
+});
+
 test("what is no trace, or not of one run, is refused with its name", () => {
   const bytes = (text) => new TextEncoder().encode(text);
   const refused = (contents, problem) => assert.throws(() => readRankTrace(contents, "file.0"),
@@ -102,6 +115,9 @@ test("what is no trace, or not of one run, is refused with its name", () => {
   refused(new TraceWriter(2, [0]).contents(), /names no rank/);
   refused(new TraceWriter(0, [0]).table(0, "t", 5, [0]).change(0, 5, 1).contents(), /5 keys, not key 5/);
   refused(new TraceWriter(0, [0]).table(0, "t", 5, [1]).contents(), /domain for each rank/);
+  refused(bytes("LAPSETR1\x01\x04null"), /names no rank/);
+  refused(new TraceWriter(0, [0]).end(0).contents(), /not begun/);
+  refused(new TraceWriter(0, [0]).table(0, "t", 0, [0]).change(0, 2 ** 53, 1).contents(), /up to 2\^53/);
   const one = new TraceWriter(0, [0, 0]).contents();
   assert.throws(() => runOf([one]), /rank 1 of 2 is missing/);
   assert.throws(() => runOf([one, one]), /two traces of rank 0/);
@@ -151,9 +167,11 @@ test("squares fill a place, chosen keys are sensible, and stations find their ru
   }
   const { files } = randomRun(2, 500, 100, 3);
   const [table] = runOf(files).tables;
-  assert.equal(sensibleKeys(table, null, false).length, 40);
-  assert.equal(sensibleKeys(table, null, true).length, 500);
-  assert.deepEqual([...sensibleKeys(table, Uint32Array.of(3), false)], [3]);
+  const some = sensibleKeys(table, null, false, -1);
+  assert.ok(some.length > 30 && some.length <= 40 && some.at(-1) > 400);
+  assert.equal(sensibleKeys(table, null, true, -1).length, 500);
+  assert.deepEqual([...sensibleKeys(table, Uint32Array.of(3), false, -1)], [3]);
+  assert.deepEqual([...sensibleKeys(table, Uint32Array.of(3), false, 9)], [3, 9]);
   const runs = ["factorization static", "graph dynamic", "adaptive"].map((name) => ({ name }));
   assert.equal(STATIONS.length, 6);
   assert.deepEqual(STATIONS.map((station) => runsOf(station, runs)[0].name),

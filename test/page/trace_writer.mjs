@@ -26,11 +26,18 @@ export class TraceWriter {
   }
 
   signed(number) {
-    return this.number(number < 0 ? -2 * number - 1 : 2 * number);
+    const half = number < 0 ? -number - 1 : number;
+    const first = half % 64 * 2 + (number < 0 ? 1 : 0);
+    if (half < 64) {
+      this.byte(first);
+      return this;
+    }
+    this.byte(first + 128);
+    return this.number(Math.floor(half / 64));
   }
 
   text(kind, text) {
-    this.byte(kind);
+    if (kind !== null) this.byte(kind);
     const bytes = new TextEncoder().encode(text);
     this.number(bytes.length);
     bytes.forEach((byte) => this.byte(byte));
@@ -38,7 +45,9 @@ export class TraceWriter {
   }
 
   table(id, name, keys, domains) {
-    return this.text(2, JSON.stringify({ id, name, keys, home: "hash", domains })).onTable(id);
+    this.byte(2);
+    this.number(0);
+    return this.text(null, JSON.stringify({ id, name, keys, home: "hash", domains })).onTable(id);
   }
 
   onTable(id) {
@@ -61,11 +70,7 @@ export class TraceWriter {
 
   begin(ticks, name) {
     this.byte(4);
-    this.number(ticks);
-    const bytes = new TextEncoder().encode(name);
-    this.number(bytes.length);
-    bytes.forEach((byte) => this.byte(byte));
-    return this;
+    return this.number(ticks).text(null, name);
   }
 
   end(ticks) {

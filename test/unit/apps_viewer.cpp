@@ -28,8 +28,9 @@ class TraceBuilder {
                                   hosts + R"(], "host": "h", "start": )" + std::to_string(start) + "}");
   }
   TraceBuilder& table(int id, const std::string& name, int keys, const std::string& domains) {
-    text(TraceRecord::table, R"({"id": )" + std::to_string(id) + R"(, "name": ")" + name + R"(", "keys": )" +
-                                 std::to_string(keys) + R"(, "home": "hash", "domains": [)" + domains + "]}");
+    timed(static_cast<std::uint8_t>(TraceRecord::table), 0);
+    append_text(bytes_, R"({"id": )" + std::to_string(id) + R"(, "name": ")" + name + R"(", "keys": )" +
+                            std::to_string(keys) + R"(, "home": "hash", "domains": [)" + domains + "]}");
     return on_table(id);
   }
   TraceBuilder& on_table(int id) {
@@ -177,8 +178,26 @@ TEST_CASE("clocks of other hosts are corrected by their bounds, as they drift") 
   const auto& changes = allocation.tables[0].changes;
   REQUIRE(changes.size() == 2);
   CHECK(changes[0].domain == 1);
-  CHECK(changes[0].time == 0);
+  CHECK(changes[0].time == 40'000);
+  CHECK(changes[1].time == 50'000);
+}
+
+TEST_CASE("ranks of a host have one clock, within the bounds of all of them") {
+  const auto trace = [](int rank, std::int64_t lowest, std::int64_t highest, std::uint64_t at) {
+    return parse_rank_trace(TraceBuilder(rank, "0, 1, 1", 0)
+                                .table(0, "t", 10, "0, 1, 2")
+                                .clock(0, lowest, highest)
+                                .change(at, 1, kTraceOwner)
+                                .close(0),
+                            "t");
+  };
+  const Allocation allocation =
+      merge_traces({trace(0, -9, 9, 0), trace(1, -20'000, 0, 100), trace(2, 0, 20'000, 101)});
+  const auto& changes = allocation.tables[0].changes;
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[1].domain == 1);
   CHECK(changes[1].time == 10'000);
+  CHECK(changes[2].time == 10'100);
 }
 
 TEST_CASE("a trace that is cut off is read up to there; other damage is refused with its place") {
@@ -212,6 +231,11 @@ TEST_CASE("a trace that is cut off is read up to there; other damage is refused 
   CHECK_THROWS_WITH(parse(TraceBuilder(builder).table(0, "t", 5, "0, 1").bytes()),
                     Contains("domain for each rank"));
   CHECK_THROWS_WITH(parse(TraceBuilder(0, "", 0).bytes()), Contains("rank 0"));
+  CHECK_THROWS_WITH(parse(builder.bytes() + '\x05' + std::string(10, '\xff')), Contains("too long"));
+  CHECK_THROWS_WITH(parse(builder.bytes() + "\x01\xff\xff\xff\xff\x7f"), Contains("too long"));
+  CHECK_THROWS_WITH(parse(TraceBuilder(builder).clock(0, 5, 4).bytes()), Contains("bounds of the clock"));
+  CHECK_THROWS_WITH(parse(TraceBuilder(builder).clock(0, 0, std::int64_t{1} << 62).bytes()),
+                    Contains("bounds of the clock"));
 }
 
 TEST_CASE("damaged traces are read or refused") {
@@ -262,12 +286,18 @@ TEST_CASE("a page has its runs' files, and no text of them as HTML") {
   CHECK(base64("foobar") == "Zm9vYmFy");
   CHECK(base64("\xff\xfe\xfd") == "//79");
   const lapse::test::TemporaryDirectory directory;
-  const std::string path = directory.write("t.0", trace_of_first());
-  const std::string page = page_of({{.name = "\"><script>alert(1)</script>", .paths = {path}}});
+  const std::vector<std::string> paths{directory.write("t.0", trace_of_first()),
+                                       directory.write("t.1", trace_of_second())};
+  const std::string page = page_of({{.name = "\"><script>alert(1)</script>", .paths = paths}});
   CHECK_THAT(page, !Contains("<script>alert"));
   CHECK_THAT(page,
              Contains("data-run=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\" data-file=\"t.0\">" +
                       base64(trace_of_first()) + "</script>"));
   CHECK_THAT(page, !Contains("import {") && !Contains("\nexport ") && !Contains("@RUNS@"));
   CHECK_THROWS_AS(page_of({{.name = "x", .paths = {directory.write("bad.0", "bad")}}}), FileError);
+  CHECK_THROWS_WITH(page_of({{.name = "x", .paths = paths}, {.name = "x", .paths = paths}}),
+                    Contains("two runs 'x'"));
+  CHECK_THROWS_WITH(page_of({{.name = "x", .paths = {paths[0]}}}), Contains("rank 1 of 2 is missing"));
+  const std::string many = directory.write("m.0", TraceBuilder(0, "0", 0).table(0, "t", 5, "0").close(1));
+  CHECK_NOTHROW(page_of({{.name = "x", .paths = {many}}}));
 }

@@ -70,6 +70,7 @@ TEST_CASE("a selection that is none is refused") {
   CHECK_THAT(refused("t:random", 10), Contains("random N"));
   CHECK_THAT(refused("t:random 5 seed", 10), Contains("random N"));
   CHECK_THAT(refused("t:random 99999999", 10), Contains("random N"));
+  CHECK_THAT(refused("t:random 5 range 5-10", 10), Contains("has 10 keys"));
   CHECK_THROWS_AS(traced_tables("t"), ConfigurationError);
 }
 

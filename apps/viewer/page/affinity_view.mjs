@@ -21,8 +21,8 @@ export function affinityView({ run, table, keys, width, selected, onSelect }) {
                  tableOf(["key", "owners", "relocations", "to each domain"], bars), ...left);
 }
 
-export function clusterView({ run, table }) {
-  const flows = table.flows();
+export function clusterView({ run, table, keys }) {
+  const flows = table.flows(keys);
   const highest = Math.max(1, ...flows);
   const names = Array.from({ length: table.domains }, (_, domain) => domainMark(domain));
   const rows = names.map((name, from) => [name, ...names.map((_, to) => {

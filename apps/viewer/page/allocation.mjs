@@ -4,27 +4,27 @@ import { COPY, OWNER, TICKS_PER_SECOND, TraceError } from "./trace_file.mjs";
 // Changes between two stored states of all keys.
 const MIN_STRIDE = 1 << 16;
 const MAX_STATES = 48;
-// A table of so many keys has a mark for each while its trace is read.
-const MAX_MARKED = 1 << 28;
 export const NOWHERE = 255;
 export const MAX_DOMAINS = 32;
 
-// A rank's clock minus rank 0's, in ticks, at both ends of its trace.
-function clockCorrection(trace) {
-  if (trace.clocks.length === 0) return (ticks) => ticks;
-  const onFirstHost = trace.hosts[trace.rank] === trace.hosts[0];
-  const difference = ({ lowest, highest }) => (onFirstHost && lowest <= 0 && highest >= 0 ? 0 : (lowest + highest) / 200);
-  const first = trace.clocks[0], last = trace.clocks.at(-1);
-  const width = last.ticks - first.ticks;
-  const grows = width > 0 ? (difference(last) - difference(first)) / width : 0;
-  return (ticks) => ticks - difference(first) - (ticks - first.ticks) * grows;
+// Of the clock of a host, in ticks, to rank 0's. All ranks of a host have one clock, so the bounds of all hold for it.
+function clockCorrection(traces, host) {
+  const there = traces.filter((trace) => trace.hosts[trace.rank] === host && trace.clocks.length > 0);
+  if (there.length === 0 || host === traces[0].hosts[0]) return (ticks) => ticks;
+  const pointOf = (clocks) => {
+    const lowest = Math.max(...clocks.map((clock) => clock.lowest)), highest = Math.min(...clocks.map((clock) => clock.highest));
+    return { ticks: clocks[0].ticks, difference: (lowest + highest) / 200 };
+  };
+  const first = pointOf(there.map(({ clocks }) => clocks[0])), last = pointOf(there.map(({ clocks }) => clocks.at(-1)));
+  const grows = last.ticks > first.ticks ? (last.difference - first.difference) / (last.ticks - first.ticks) : 0;
+  return (ticks) => ticks - first.difference - (ticks - first.ticks) * grows;
 }
 
 function checkRanks(traces) {
   const ranks = traces[0].hosts.length;
   const found = new Set();
   for (const trace of traces) {
-    if (trace.hosts.length !== ranks) throw new TraceError(`${trace.name} is of another run than ${traces[0].name}`);
+    if (trace.hosts.join() !== traces[0].hosts.join()) throw new TraceError(`${trace.name} is of another run than ${traces[0].name}`);
     if (found.has(trace.rank)) throw new TraceError(`there are two traces of rank ${trace.rank}: one is ${trace.name}`);
     found.add(trace.rank);
   }
@@ -83,7 +83,7 @@ export class Table {
   }
 
   indexKeys(keys) {
-    this.keyNumbers = this.keys > 0 && this.keys <= MAX_MARKED ? markedNumbers(keys, this.keys) : sortedNumbers(keys);
+    this.keyNumbers = this.keys > 0 && this.keys <= 4 * this.count + MIN_STRIDE ? markedNumbers(keys, this.keys) : sortedNumbers(keys);
     const distinct = this.keyNumbers.length;
     this.keyIndices = new Uint32Array(this.count);
     this.firstOfKey = new Uint32Array(distinct + 1);
@@ -163,8 +163,9 @@ export class Table {
 
   // The state at a later time, from one that stateAt or advance has returned.
   advance(state, from, to) {
-    const end = this.changesUntil(to);
-    for (let i = this.changesUntil(from); i < end; ++i) this.apply(state, i);
+    const begin = this.changesUntil(from), end = this.changesUntil(to);
+    if (end - begin > this.stride) return this.stateAt(to);
+    for (let i = begin; i < end; ++i) this.apply(state, i);
     return state;
   }
 
@@ -188,10 +189,20 @@ export class Table {
     return { seconds, arrivals };
   }
 
-  // Relocations and replicas set up, in so many equal parts of the duration.
-  rates(duration, parts) {
+  // A mark for each of these keys; null: all keys.
+  marksOf(keys) {
+    if (!keys) return null;
+    const marks = new Uint8Array(this.distinct);
+    keys.forEach((key) => { marks[key] = 1; });
+    return marks;
+  }
+
+  // Relocations and replicas set up of these keys, in so many equal parts of the duration.
+  rates(duration, parts, keys = null) {
     const relocations = new Float64Array(parts), replicas = new Float64Array(parts);
+    const marks = this.marksOf(keys);
     for (let i = 0; i < this.count; ++i) {
+      if (marks && !marks[this.keyIndices[i]]) continue;
       const part = Math.min(parts - 1, Math.floor(this.times[i] / duration * parts));
       if (this.from[i] !== NOWHERE) ++relocations[part];
       if (this.states[i] === COPY) ++replicas[part];
@@ -199,36 +210,43 @@ export class Table {
     return { relocations, replicas };
   }
 
-  // Relocations from each domain (rows) to each (columns), row by row.
-  flows() {
+  // Relocations of these keys from each domain (rows) to each (columns), row by row.
+  flows(keys = null) {
     const flows = new Float64Array(this.domains * this.domains);
+    const marks = this.marksOf(keys);
     for (let i = 0; i < this.count; ++i)
-      if (this.from[i] !== NOWHERE) ++flows[this.from[i] * this.domains + this.changeDomains[i]];
+      if (this.from[i] !== NOWHERE && (!marks || marks[this.keyIndices[i]])) ++flows[this.from[i] * this.domains + this.changeDomains[i]];
     return flows;
   }
 
   // Indices of the keys that moved most often.
   mostMoved(count) {
+    this.movedOrder ??= this.orderByMoves();
+    return this.movedOrder.slice(0, count);
+  }
+
+  orderByMoves() {
     const moves = new Uint32Array(this.distinct);
     for (let i = 0; i < this.count; ++i) if (this.from[i] !== NOWHERE) ++moves[this.keyIndices[i]];
     const order = Array.from(moves.keys()).filter((key) => moves[key] > 0).sort((a, b) => moves[b] - moves[a] || a - b);
-    return order.slice(0, count).map((key) => ({ key, moves: moves[key] }));
+    return order.map((key) => ({ key, moves: moves[key] }));
   }
 }
 
 // One run. `traces`: of all its ranks, as readRankTrace returns them. Throws TraceError.
 export function mergeTraces(traces, name) {
   checkRanks(traces);
-  const corrections = traces.map(clockCorrection);
+  const clocks = new Map([...new Set(traces[0].hosts)].map((host) => [host, clockCorrection(traces, host)]));
+  const corrections = traces.map((trace) => clocks.get(trace.hosts[trace.rank]));
   // Time begins with the first table.
-  const beginOf = ({ changes, begin }) => (changes.count > 0 ? changes.ticks[0] : begin);
-  const begin = Math.min(...traces.map((trace, i) => corrections[i](beginOf(trace))));
+  const made = traces.flatMap((trace, i) => trace.tables.slice(0, 1).map((table) => corrections[i](table.made)));
+  const begin = made.length > 0 ? Math.min(...made) : traces[0].begin;
   const run = { name, hosts: traces[0].hosts, ranks: traces.length, version: traces[0].version, tables: [], phases: [], duration: 0,
                 incomplete: [], dropped: null };
   traces.forEach((trace, number) => {
     const seconds = (ticks) => Math.max(0, (corrections[number](ticks) - begin) / TICKS_PER_SECOND);
     const indices = trace.tables.map((table) => {
-      const domains = Math.max(...table.domains) + 1;
+      const domains = table.domains.reduce((most, domain) => Math.max(most, domain), 0) + 1;
       if (domains > MAX_DOMAINS) throw new TraceError(`${trace.name}: this page shows up to ${MAX_DOMAINS} domains, not ${domains}`);
       let index = run.tables.findIndex((one) => one.name === table.name);
       if (index < 0) index = run.tables.push(new Table(table.name, table.keys, table.home, domains)) - 1;

@@ -29,7 +29,10 @@ function addRun(name, files) {
 }
 
 function embeddedBytes(script) {
-  return Uint8Array.from(atob(script.textContent), (character) => character.charCodeAt(0));
+  const text = atob(script.textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 function addEmbeddedRuns() {
@@ -40,28 +43,38 @@ function addEmbeddedRuns() {
     byName.get(run).push({ bytes: embeddedBytes(script), file });
     script.remove();
   }
-  for (const [name, files] of byName) addRun(name, files);
+  report(addRuns(byName));
 }
 
-// Files of one or several runs: those with equal names before the number of the rank are one.
-async function addUploads(list) {
-  const byName = new Map();
-  for (const file of list) {
-    const name = file.name.replace(/\.\d+$/, "");
-    if (!byName.has(name)) byName.set(name, []);
-    byName.get(name).push({ bytes: new Uint8Array(await file.arrayBuffer()), file: file.name });
-  }
-  const before = runs.length;
+// Returns what was wrong, as a text.
+function addRuns(byName) {
   const problems = [];
   for (const [name, files] of byName) {
     try {
       addRun(name, files);
     } catch (error) {
-      if (!(error instanceof TraceError)) throw error;
-      problems.push(error.message);
+      problems.push(error instanceof TraceError ? error.message : `${name}: ${error.message}`);
     }
   }
-  report(problems.join("; "));
+  return problems.join("; ");
+}
+
+// Files of one or several runs: those with equal names before the number of the rank are one.
+async function addUploads(list) {
+  const byName = new Map();
+  const unread = [];
+  for (const file of list) {
+    const name = file.name.replace(/\.\d+$/, "");
+    if (!byName.has(name)) byName.set(name, []);
+    try {
+      byName.get(name).push({ bytes: new Uint8Array(await file.arrayBuffer()), file: file.name });
+    } catch (error) {
+      byName.delete(name);
+      unread.push(`${file.name} cannot be read: ${error.message}`);
+    }
+  }
+  const before = runs.length;
+  report([...unread, addRuns(byName)].filter(Boolean).join("; "));
   if (runs.length > before) view.run = before;
   show();
 }
@@ -107,11 +120,11 @@ function indexOfSelected(table) {
 
 function toolViews(tool, shown, width) {
   return shown.map(({ run, table }) => {
-    const keys = keysOf(table);
-    const common = { run, table, width, selected: indexOfSelected(table), onSelect: (key, time) => select(table, key, time) };
-    if (tool === "replay") return new ReplayView({ ...common, keys, height: 520 });
-    if (tool === "map") return new MapView({ ...common, keys: sensibleKeys(table, keys, view.all), height: 620 });
-    if (tool === "affinity") return { element: affinityView({ ...common, keys: sensibleKeys(table, keys, view.all) }) };
+    const keys = keysOf(table), selected = indexOfSelected(table);
+    const common = { run, table, keys, width, selected, onSelect: (key, time) => select(table, key, time) };
+    if (tool === "replay") return new ReplayView({ ...common, height: 520 });
+    if (tool === "map") return new MapView({ ...common, keys: sensibleKeys(table, keys, view.all, selected), height: 620 });
+    if (tool === "affinity") return { element: affinityView({ ...common, keys: sensibleKeys(table, keys, view.all, selected) }) };
     return { element: clusterView(common) };
   });
 }
@@ -119,7 +132,7 @@ function toolViews(tool, shown, width) {
 function fill(place, tool, shown) {
   const width = Math.floor((Math.max(640, document.body.clientWidth) - 60) / Math.max(1, shown.length)) - 10;
   if (tool === "summary") {
-    place.append(summaryView({ runs, shown, width }));
+    place.append(summaryView({ runs, shown: shown.map((one) => ({ ...one, keys: keysOf(one.table) })), width }));
     return;
   }
   const made = toolViews(tool, shown, width);
@@ -149,11 +162,13 @@ function choices(select, texts, chosen) {
 }
 
 function showControls() {
+  const focused = document.activeElement?.id;
   part("tools").replaceChildren(...Object.entries(TOOLS).map(([tool, name]) => element("button", {
     id: `tool-${tool}`, "aria-pressed": String(tool === view.tool), onclick: () => {
       view.tool = tool;
       show();
     } }, name)));
+  if (focused?.startsWith("tool-")) part(focused).focus();
   const names = runs.map((run, value) => ({ text: run.name, value }));
   choices(part("run"), names, view.run);
   choices(part("other"), [{ text: "none", value: -1 }, ...names], view.other);
@@ -265,29 +280,33 @@ function listen() {
   part("speed").addEventListener("change", (event) => {
     view.speed = Number(event.target.value);
   });
-  part("files").addEventListener("change", (event) => addUploads(event.target.files));
+  part("files").addEventListener("change", async (event) => {
+    await addUploads([...event.target.files]);
+    event.target.value = ""; // so that the same files can be chosen again
+  });
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
-    addUploads(event.dataTransfer.files);
+    addUploads([...event.dataTransfer.files]);
   });
   document.addEventListener("keydown", (event) => {
-    if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName) || runs.length === 0) return;
+    const { tagName } = event.target;
+    if (["INPUT", "SELECT"].includes(tagName) || (tagName === "BUTTON" && event.key === " ") || runs.length === 0) return;
     if (event.key === " ") play(!isPlaying);
     else if (event.key === "ArrowRight") setTime(view.time + duration() / 100);
     else if (event.key === "ArrowLeft") setTime(view.time - duration() / 100);
     else return;
     event.preventDefault();
   });
-  window.addEventListener("resize", show);
+  let resizing = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(resizing);
+    resizing = setTimeout(show, 150);
+  });
   window.addEventListener("beforeprint", () => setTime(view.time));
 }
 
-try {
-  addEmbeddedRuns();
-} catch (error) {
-  report(error.message);
-}
+addEmbeddedRuns();
 restore();
 listen();
 show();

@@ -7,12 +7,16 @@ const LEFT = 80;
 const BOTTOM = 20;
 const SENSIBLE = 40;
 
-// Of the keys to show: the chosen ones; or some that moved most often, and others in equal steps.
-export function sensibleKeys(table, chosen, all) {
-  if (chosen) return chosen;
-  if (all || table.distinct <= SENSIBLE) return Uint32Array.from({ length: table.distinct }, (_, key) => key);
-  const keys = new Set(table.mostMoved(SENSIBLE / 2).map(({ key }) => key));
-  for (let i = 0; keys.size < SENSIBLE; ++i) keys.add(Math.floor(i * table.distinct / SENSIBLE));
+// Of the keys to show: the chosen ones; or some that moved most often, and others in equal steps. The selected key is among
+// them; -1: none is.
+export function sensibleKeys(table, chosen, all, selected) {
+  if (!chosen && (all || table.distinct <= SENSIBLE)) return Uint32Array.from({ length: table.distinct }, (_, key) => key);
+  const keys = new Set(chosen ?? table.mostMoved(SENSIBLE / 2).map(({ key }) => key));
+  if (!chosen) {
+    const others = SENSIBLE - keys.size;
+    for (let i = 0; i < others; ++i) keys.add(Math.floor(i * table.distinct / others));
+  }
+  if (selected >= 0) keys.add(selected);
   return Uint32Array.from([...keys].sort((a, b) => a - b));
 }
 
@@ -58,12 +62,23 @@ export class MapView {
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     if (this.isPixelwise) this.drawPixels();
     else this.drawRows();
+    this.markSelected();
     context.fillStyle = "#222";
     context.font = "12px sans-serif";
     context.textAlign = "left";
     context.fillText("0 s", LEFT, this.height - 5);
     context.textAlign = "right";
     context.fillText(secondsText(this.run.duration), LEFT + this.plotWidth, this.height - 5);
+  }
+
+  // An arrow at the selected key's row, where rows have no numbers.
+  markSelected() {
+    const row = this.keys.indexOf(this.selected);
+    if (row < 0 || this.rowHeight >= 9) return;
+    this.context.fillStyle = "#b00000";
+    this.context.font = "bold 11px sans-serif";
+    this.context.textAlign = "right";
+    this.context.fillText(`${this.table.keyNumbers[this.selected]} \u25b6`, LEFT - 2, (row + 0.5) * this.rowHeight + 4);
   }
 
   drawRows() {

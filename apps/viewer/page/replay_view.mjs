@@ -60,6 +60,11 @@ export class ReplayView {
     }
     this.buffer.getContext("2d").putImageData(this.picture, 0, 0);
     this.context.drawImage(this.buffer, 0, 0, this.columns * this.size, this.picture.height * this.size);
+    const at = this.keys ? this.keys.indexOf(this.selected) : this.selected;
+    if (at < 0) return;
+    this.context.strokeStyle = "#000";
+    this.context.lineWidth = 2;
+    this.context.strokeRect((at % this.columns) * this.size - 3, Math.floor(at / this.columns) * this.size - 3, this.size + 6, this.size + 6);
   }
 
   showSquares(counts) {

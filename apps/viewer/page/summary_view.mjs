@@ -5,9 +5,9 @@ const HEIGHT = 170;
 const PARTS = 200;
 
 // Relocations and replicas per second over the run, with its phases as bands.
-function rateChart(run, table, width) {
+function rateChart(run, table, keys, width) {
   const { canvas, context } = canvasOf(width, HEIGHT, `relocations and replicas per second of table ${table.name}`);
-  const { relocations, replicas } = table.rates(run.duration, PARTS);
+  const { relocations, replicas } = table.rates(run.duration, PARTS, keys);
   const perSecond = PARTS / run.duration;
   const highest = Math.max(1, ...relocations, ...replicas);
   const left = 70, top = 10, bottom = HEIGHT - 24;
@@ -51,15 +51,15 @@ function notesOf(run) {
 // All runs beside each other, and the rates of those that are shown.
 export function summaryView({ runs, shown, width }) {
   const rows = runs.flatMap((run) => run.tables.map((table) => {
-    const replicas = table.rates(run.duration, 1).replicas[0];
+    table.replicas ??= table.rates(run.duration, 1).replicas[0];
     return [run.name, table.name, run.ranks, table.domains, run.phases.length, secondsText(run.duration), table.home,
             `${readable(table.distinct)} of ${table.keys > 0 ? readable(table.keys) : "any"}`, readable(table.relocations),
-            readable(table.relocations / run.duration), readable(replicas)];
+            readable(table.relocations / run.duration), readable(table.replicas)];
   }));
   const head = ["run", "table", "ranks", "domains", "phases", "time", "homes", "keys", "relocations", "per second", "replicas set up"];
-  const charts = shown.map(({ run, table }) => element("section", {}, element("h3", {}, `${run.name}, table ${table.name}: per second`),
+  const charts = shown.map(({ run, table, keys }) => element("section", {}, element("h3", {}, `${run.name}, table ${table.name}: per second`),
     element("p", { class: "legend" }, element("span", { class: "mark" }, element("i", { style: "background: #0072b2" }), "relocations"),
             element("span", { class: "mark" }, element("i", { style: "background: #e69f00" }), "replicas set up")),
-    rateChart(run, table, width), ...notesOf(run)));
+    rateChart(run, table, keys, width), ...notesOf(run)));
   return element("div", {}, tableOf(head, rows), element("div", { class: "columns" }, ...charts));
 }

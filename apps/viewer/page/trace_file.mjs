@@ -9,6 +9,7 @@ const HEADER = 1, TABLE = 2, ON_TABLE = 3, BEGIN = 4, END = 5, DROPPED = 6, CLOC
 const CHANGE = 0x80;
 export const TICKS_PER_SECOND = 1e7;
 const MAX_KEY = Number.MAX_SAFE_INTEGER;
+const MAX_TEXT = 1 << 24;
 
 export class TraceError extends Error {}
 
@@ -59,25 +60,36 @@ class RankReader {
     return this.bytes[this.at++];
   }
 
-  // Exact up to 2^53, which is beyond all times; larger keys lose their last bits.
-  number() {
-    let number = 0, factor = 1;
-    for (let i = 0; i < 10; ++i) {
-      const next = this.byte();
-      number += (next & 0x7f) * factor;
-      if (next < 0x80) return number;
-      factor *= 128;
+  // A number, and whether it is odd. Exact up to 2^53.
+  parts() {
+    const first = this.byte();
+    let number = first & 0x7f, half = number >> 1;
+    if (first >= 0x80) {
+      let factor = 128;
+      for (let i = 1;; ++i, factor *= 128) {
+        if (i === 10) this.fail("a number or a text is too long");
+        const next = this.byte();
+        number += (next & 0x7f) * factor;
+        half += (next & 0x7f) * (factor / 2);
+        if (next < 0x80) break;
+      }
     }
-    return this.fail("a number is too long");
+    return { number, half, isOdd: (first & 1) === 1 };
   }
 
+  number() {
+    return this.parts().number;
+  }
+
+  // Exact up to 2^53, too.
   signed() {
-    const doubled = this.number();
-    return doubled % 2 === 0 ? doubled / 2 : -(doubled + 1) / 2;
+    const { half, isOdd } = this.parts();
+    return isOdd ? -half - 1 : half;
   }
 
   text() {
     const length = this.number();
+    if (length > MAX_TEXT) this.fail("a number or a text is too long");
     if (length > this.bytes.length - this.at) throw new CutOff();
     this.at += length;
     return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
@@ -86,7 +98,7 @@ class RankReader {
   json() {
     const text = this.text();
     try {
-      return JSON.parse(text);
+      return Object(JSON.parse(text));
     } catch (error) {
       return this.fail(error.message);
     }
@@ -100,14 +112,14 @@ class RankReader {
     return Math.floor(header.start / 100);
   }
 
-  takeTable(trace) {
+  takeTable(trace, made) {
     const table = this.json();
     const ranks = trace.hosts.length;
     const isDomain = (domain) => Number.isInteger(domain) && domain >= 0 && domain < ranks;
     if (!Array.isArray(table.domains) || table.domains.length !== ranks || !table.domains.every(isDomain))
       this.fail("the table has not a domain for each rank");
     if (!Number.isInteger(table.keys) || table.keys < 0) this.fail("the table has no number of keys");
-    trace.tables.push({ id: table.id, name: String(table.name), keys: table.keys, home: String(table.home), domains: table.domains });
+    trace.tables.push({ made, id: table.id, name: String(table.name), keys: table.keys, home: String(table.home), domains: table.domains });
   }
 
   read() {
@@ -142,7 +154,8 @@ class RankReader {
         const now = ticks + this.number();
         const key = lastKeys[table] + this.signed();
         const { keys } = trace.tables[table];
-        if (key < 0 || key > MAX_KEY || (keys > 0 && key >= keys)) this.fail(`the table has ${keys} keys, not key ${key}`);
+        if (Math.abs(key) > MAX_KEY) throw new TraceError(`${this.name}: this page shows keys up to 2^53, not ${key}`);
+        if (key < 0 || (keys > 0 && key >= keys)) this.fail(`the table has ${keys} keys, not key ${key}`);
         ticks = now;
         lastKeys[table] = key;
         changes.append(ticks, key, table, kind - CHANGE);
@@ -151,7 +164,8 @@ class RankReader {
         ticks = this.takeHeader(trace);
         trace.begin = ticks;
       } else if (kind === TABLE) {
-        this.takeTable(trace);
+        ticks += this.number();
+        this.takeTable(trace, ticks);
         lastKeys.push(0);
       } else if (kind === ON_TABLE) {
         const id = this.number();

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kTraceTickNanoseconds = 100;
 // the key before.
 enum class TraceRecord : std::uint8_t {
   header = 1,    // text: JSON about the rank
-  table = 2,     // text: JSON about a table, whose keys are in the trace
+  table = 2,     // ticks, text: JSON about a table that is made, whose keys are in the trace
   on_table = 3,  // number of the table that the following changes are of
   begin = 4,     // ticks, text: a phase begins
   end = 5,       // ticks: the last phase that has begun ends
@@ -55,13 +55,16 @@ inline void append_text(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
-// Takes records apart. A function returns nothing at the end of the bytes, or where they are no number.
+// Takes records apart. A function returns nothing at the end of the bytes; or, and then the bytes are damaged,
+// for a number of more than 64 bits and a text of more than kMaxTraceText bytes.
+inline constexpr std::uint64_t kMaxTraceText = std::uint64_t{1} << 24U;
 class TraceBytes {
  public:
   explicit TraceBytes(std::string_view bytes) : bytes_(bytes) {}
 
   bool at_end() const { return position_ == bytes_.size(); }
   std::size_t position() const { return position_; }
+  bool is_damaged() const { return is_damaged_; }
 
   std::optional<std::uint8_t> byte() {
     if (at_end()) return std::nullopt;
@@ -72,10 +75,11 @@ class TraceBytes {
     for (unsigned shift = 0; shift < 64; shift += 7) {
       const auto next = byte();
       if (!next) return std::nullopt;
-      if (shift == 63 && *next > 1) return std::nullopt;
+      if (shift == 63 && *next > 1) break;
       number |= std::uint64_t{*next & 0x7FU} << shift;
       if (*next < 0x80) return number;
     }
+    is_damaged_ = true;
     return std::nullopt;
   }
   std::optional<std::int64_t> signed_number() {
@@ -86,6 +90,7 @@ class TraceBytes {
   }
   std::optional<std::string_view> text() {
     const auto length = number();
+    if (length && *length > kMaxTraceText) is_damaged_ = true;
     if (!length || *length > bytes_.size() - position_) return std::nullopt;
     const std::string_view text = bytes_.substr(position_, *length);
     position_ += *length;
@@ -95,6 +100,7 @@ class TraceBytes {
  private:
   std::string_view bytes_;
   std::size_t position_ = 0;
+  bool is_damaged_ = false;
 };
 
 }  // namespace lapse

@@ -160,11 +160,13 @@ ParameterServer::Impl::~Impl() {
 
 void ParameterServer::Impl::begin_allocation_trace() {
   if (options_.allocation_trace.empty()) return;
+  const std::string prefix = trace_prefix(options_.allocation_trace, transport_->job().rank, agreement_);
   agreement_.exchange(kMaking, [&] {
     allocation_trace_ = std::make_unique<AllocationTrace>(
-        options_,
-        AllocationTrace::Place{
-            .rank = rank(), .hosts = transport_->hosts(), .host_name = std::string(transport_->host_name())});
+        options_, AllocationTrace::Place{.rank = rank(),
+                                         .prefix = prefix,
+                                         .hosts = transport_->hosts(),
+                                         .host_name = std::string(transport_->host_name())});
     return 0;
   });
   allocation_trace_->add_clock(measure_clock(agreement_));
@@ -222,8 +224,12 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   const TimedRegion region("lapse create_table");
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
-  if (allocation_trace_ != nullptr)
-    traced_selection(options_.allocation_trace_keys, options.name, options.sparse ? 0 : options.keys);
+  if (allocation_trace_ != nullptr) {
+    agreement_.exchange("create_table", [&] {
+      traced_selection(options_.allocation_trace_keys, options.name, options.sparse ? 0 : options.keys);
+      return 0;
+    });
+  }
   auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
                            protocol_.registry().tables());
   TableShard& added = protocol_.registry().add(std::move(table));

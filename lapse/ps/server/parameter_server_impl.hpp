@@ -149,6 +149,7 @@ class ParameterServer::Impl {
   std::thread::id owner_ = std::this_thread::get_id();
   MpiLock* mpi_lock_ = nullptr;  // null if none is used
   // own rules
+  std::unique_ptr<AllocationTrace> allocation_trace_;  // null: off; outlives the engine and the tables
   RankProtocol protocol_;
   ProgressEngine engine_;
   SyncBarrierCut sync_barrier_cut_;
@@ -172,8 +173,7 @@ class ParameterServer::Impl {
   std::atomic<bool> running_{false};     // in a phase; read by any thread
   std::atomic<bool> closed_{false};      // read by any thread
   bool warned_of_sharing_ = false;
-  std::shared_ptr<RegionTrace> trace_;                 // null if tracing is off
-  std::unique_ptr<AllocationTrace> allocation_trace_;  // likewise
+  std::shared_ptr<RegionTrace> trace_;  // null if tracing is off
 };
 
 }  // namespace lapse

@@ -4,16 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/statistics/json.hpp"
 #include "lapse/core/tracing/allocation_records.hpp"
 #include "lapse/core/version.hpp"
+#include "lapse/ps/agreement/agreement.hpp"
 
 namespace lapse {
 
@@ -46,6 +47,22 @@ std::uint8_t trace_state(Role role) {
 
 }  // namespace
 
+std::string trace_prefix(const std::string& option, Rank job_rank, Agreement& agreement) {
+  // Servers are made by one thread of a process at a time.
+  static std::map<std::string, std::uint64_t> servers_of_process;
+  std::uint64_t& servers = servers_of_process[option];
+  using Position = std::vector<std::uint64_t>;  // servers of the process so far, its rank in the job
+  const auto all = agreement.exchange("the names of traces",
+                                      Position{servers, static_cast<std::uint64_t>(job_rank.value())});
+  std::uint64_t number = 0;
+  for (const Position& position : all) number = std::max(number, position.at(0));
+  servers = number + 1;
+  std::string prefix = option;
+  if (const std::uint64_t first = all[0].at(1); first > 0) prefix += fmt::format("-from-rank-{}", first);
+  if (number > 0) prefix += fmt::format("-server-{}", number + 1);
+  return prefix;
+}
+
 // The selected keys of a table.
 class AllocationTrace::Watch final : public RoleWatch {
  public:
@@ -59,7 +76,7 @@ class AllocationTrace::Watch final : public RoleWatch {
   }
 
   TableId id() const { return id_; }
-  bool has(Key key) const { return selection_.contains(key); }
+  const KeySelection& selection() const { return selection_; }
   // Of this key from the one before, for which this was called.
   std::int64_t step_to(Key key) {
     return static_cast<std::int64_t>(key.value() - std::exchange(last_key_, key.value()));
@@ -75,7 +92,7 @@ class AllocationTrace::Watch final : public RoleWatch {
 AllocationTrace::AllocationTrace(const Options& options, const Place& place)
     : selection_(options.allocation_trace_keys),
       limit_(options.allocation_trace_bytes),
-      path_(fmt::format("{}.{}", options.allocation_trace, place.rank.value())) {
+      path_(fmt::format("{}.{}", place.prefix, place.rank.value())) {
   traced_tables(selection_);
   file_.reset(std::fopen(path_.c_str(), "wb"));
   if (file_ == nullptr) throw FileError(path_, fmt::format("cannot be created: {}", std::strerror(errno)));
@@ -91,7 +108,7 @@ AllocationTrace::AllocationTrace(const Options& options, const Place& place)
 }
 
 AllocationTrace::~AllocationTrace() {
-  close();
+  flush();
 }
 
 void AllocationTrace::begin_record(std::uint8_t kind) {
@@ -135,7 +152,7 @@ void AllocationTrace::add_table(TableShard& table) {
   if (selection.is_empty() || file_ == nullptr) return;
   auto& watch = *watches_.emplace_back(std::make_unique<Watch>(*this, table, std::move(selection)));
   names_.push_back(table.name());
-  records_ += static_cast<char>(TraceRecord::table);
+  begin_record(static_cast<std::uint8_t>(TraceRecord::table));
   const DomainMap& map = table.definition().domains;
   std::vector<std::int32_t> domains;
   for (std::int32_t rank = 0; rank < map.ranks(); ++rank)
@@ -144,10 +161,12 @@ void AllocationTrace::add_table(TableShard& table) {
                                     table.id().index(), json_string(table.name()), keys,
                                     json_string(home_map_name(table.definition().homes.kind())),
                                     fmt::join(domains, ", ")));
-  for (std::uint64_t key = 0; key < keys; ++key) {
-    if (!watch.has(Key(key)) || !table.serves(Key(key))) continue;
-    if (const std::uint8_t state = trace_state(table.store().word(Key(key)).role()); state != 0)
-      append_change(watch, Key(key), state);
+  if (keys > 0) {
+    watch.selection().for_each(keys, [&](Key key) {
+      if (!table.serves(key)) return;
+      if (const std::uint8_t state = trace_state(table.store().word(key).role()); state != 0)
+        append_change(watch, key, state);
+    });
   }
   table.store().set_role_watch(&watch);
 }

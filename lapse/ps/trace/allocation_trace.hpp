@@ -17,7 +17,14 @@
 
 namespace lapse {
 
-// The file "<allocation_trace>.<rank>", in the format of lapse/core/tracing/allocation_records.hpp: the
+class Agreement;
+
+// Collective; no engine runs. The beginning of the names of a server's files: the option, and something to
+// tell them from those of other servers of the job, such as those on other communicators. `job_rank`: of this
+// process in the job.
+std::string trace_prefix(const std::string& option, Rank job_rank, Agreement& agreement);
+
+// The file "<prefix>.<rank>", in the format of lapse/core/tracing/allocation_records.hpp: the
 // owners of the selected keys at the creation of their table, changes of what this rank's domain has of a key
 // that the rank serves, and phases. Once the file has allocation_trace_bytes bytes, changes are dropped, and
 // it says so. A failed write ends it.
@@ -27,6 +34,7 @@ class AllocationTrace {
  public:
   struct Place {
     Rank rank;
+    std::string prefix;               // trace_prefix
     std::vector<std::int32_t> hosts;  // of each rank
     std::string host_name;
   };

@@ -25,7 +25,7 @@ struct ExchangeTimes {
 // The bounds that all exchanges together allow. `mine`, `first`: of this rank and of rank 0, as many of each.
 ClockBounds clock_bounds(const std::vector<ExchangeTimes>& mine, const std::vector<ExchangeTimes>& first);
 
-// Collective; no engine runs. Of rank 0: zero.
+// Collective; no engine runs. Of rank 0: bounds of zero.
 ClockBounds measure_clock(Agreement& agreement);
 
 }  // namespace lapse

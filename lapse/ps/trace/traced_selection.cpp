@@ -87,6 +87,8 @@ KeySelection random_keys(std::string_view text, std::string_view part, std::uint
     }
   }
   if (!from) refuse_selection(text, part, "random keys of a sparse table need a range");
+  if (keys > 0 && from->last >= keys)
+    refuse_selection(text, part, fmt::format("the table has {} keys", keys));
   return KeySelection::random(count.value_or(0), seed, *from);
 }
 

@@ -26,6 +26,16 @@ class KeySelection {
   bool has_all() const { return has_all_; }
   bool is_empty() const { return !has_all_ && intervals_.empty(); }
   bool contains(Key key) const;
+  // Calls f(key) for the selected keys below an end, ascending.
+  template <class F>
+  void for_each(std::uint64_t end, F&& f) const {
+    if (has_all_) {
+      for (std::uint64_t key = 0; key < end; ++key) f(Key(key));
+      return;
+    }
+    for (const Interval& interval : intervals_)
+      for (std::uint64_t key = interval.first; key < end && key <= interval.last; ++key) f(Key(key));
+  }
 
  private:
   bool has_all_ = false;

@@ -142,9 +142,9 @@ def test_batches():
         return [[(batch.nodes.tolist(), batch.layers[0].sources.tolist()) for batch in batches] for _ in range(count)]
     two = epochs(1, 2)
     assert two == epochs(1, 2) and two[1:] == epochs(2, 1) and two[0] != two[1] and two != epochs(1, 2, seed=2)
-    batches = list(EpochBatches(BatchMaker(data, "gcn"), nodes, 8, (2, 2), 1, 1))
-    seen = numpy.concatenate([batch.nodes[:batch.seeds].numpy() for batch in batches])
-    assert sorted(seen) == sorted(nodes)
+    batches, later = (list(EpochBatches(BatchMaker(data, "gcn"), nodes, 8, (2, 2), 1, epoch)) for epoch in (1, 2))
+    orders = [numpy.concatenate([batch.nodes[:batch.seeds].numpy() for batch in of_epoch]) for of_epoch in (batches, later)]
+    assert all(sorted(order) == sorted(nodes) for order in orders) and any(orders[0] != orders[1])
     assert all((batch.labels.numpy() == data.classes[batch.nodes[:batch.seeds]]).all() for batch in batches)
 
 

@@ -10,13 +10,13 @@ import sys
 from torch_common.mpi import WORLD
 
 from graph_network.options import check, command_line
-from graph_network.program import run
+from graph_network.program import run, run_plain
 from torch_common.program import run_program
-
 
 
 def read_options():
     return command_line().parse_on_all(sys.argv[1:], WORLD, check)
 
 
-sys.exit(run_program(WORLD, read_options, lambda ctx, options: run(WORLD, ctx, options)))
+sys.exit(run_program(WORLD, read_options, lambda ctx, options: run(WORLD, ctx, options),
+                     lambda options: run_plain(WORLD, options)))

@@ -1,5 +1,4 @@
 """Trainings by apps/graph_network."""
-import gc
 import json
 import os
 import signal
@@ -23,13 +22,13 @@ def train(*arguments, files=None):
     """The status and, if there is one, the summary."""
     path = DATA / "summary.json"
     options = options_of(*(planted() if files is None else files), *arguments, "--summary-json", str(path))
-    gc.collect()  # The checkpoints of an earlier call lock their folder until they are freed.
-    status, failure = None, None
-    with lt.Context(WORLD, {**OPTIONS, "lapse.domain": "rank", **manager_options(options)}) as ctx:
-        try:
-            status = program.run(WORLD, ctx, options)
-        except ApplicationError as error:  # On every rank. An exception that leaves the block ends the job.
-            failure = str(error)
+    status, failure = program.run_plain(WORLD, options), None
+    if status is None:
+        with lt.Context(WORLD, {**OPTIONS, "lapse.domain": "rank", **manager_options(options)}) as ctx:
+            try:
+                status = program.run(WORLD, ctx, options)
+            except ApplicationError as error:  # On every rank. An exception that leaves the block ends the job.
+                failure = str(error)
     if failure is not None:
         raise ApplicationError(failure)
     summary = json.loads(path.read_text(encoding="utf-8")) if status == 0 else None

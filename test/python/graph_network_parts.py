@@ -156,3 +156,11 @@ def test_partitions():
         assert sorted(numpy.concatenate(parts)) == list(range(NODES))
         assert sum(partition.batches_of(data.nodes_of(TRAIN), 3, 1)) == (data.uses == TRAIN).sum()
         assert partition.cut_share < (0.2 if kind == "metis" else 1)
+
+    def fails(*arguments):
+        raise lapse.UsageError("too large")
+    before, lapse_graph.range_partition = lapse_graph.range_partition, fails
+    try:
+        refused(ApplicationError, "too large", divide, WORLD, data, 3, "range", 1)
+    finally:
+        lapse_graph.range_partition = before

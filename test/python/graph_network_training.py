@@ -98,6 +98,13 @@ def test_resume():
     assert abs(resumed["loss"] - whole["loss"]) < 0.2
 
 
+def test_resume_with_other_workers():
+    arguments = [*SMALL, "--dense", "table", "--checkpoint-dir", os.path.join(FOLDER, "dense")]
+    _, first = train(*arguments, "--epochs", "2")
+    status, resumed = train(*arguments, "--epochs", "3", "--workers", "2", "--resume")
+    assert status == 0 and len(resumed["history"]) == 3 and resumed["loss"] < first["history"][0]["loss"]
+
+
 def test_stop():
     folder = os.path.join(FOLDER, "stopped")
     before = Trainer._train_epoch

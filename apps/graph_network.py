@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Classifies the nodes of a graph by a graph network on lapse.torch. docs/graph-network.md explains it; --help lists the options.
 
-Run with PYTHONPATH=<build folder>/python:
-
-    mpirun -n 4 python3 apps/graph_network.py --nodes FILE --edges FILE --split FILE [options]
+    mpirun -n 4 <build folder>/apps/graph_network --nodes FILE --edges FILE --split FILE [options]
 """
 import sys
 

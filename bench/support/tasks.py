@@ -38,8 +38,7 @@ def click_scores(summary):
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """`program`: of the build, or a program of Python in the folder apps. `files`: of the data; `inputs` turns them into arguments.
-    An option without a value has None."""
+    """`files`: of the data; `inputs` turns them into arguments. An option without a value has None."""
     name: str
     program: str
     files: tuple
@@ -97,7 +96,7 @@ TASKS = {task.name: task for task in (
          {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
     Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 3, word_scores,
          {"--batch": 32, "--epochs": 2}, _SMALL_WORDS),
-    Task("nodes", "graph_network.py", NODES, node_inputs, {"--dim": 64, "--hidden": 64, "--batch": 4}, 20, node_accuracy,
+    Task("nodes", "graph_network", NODES, node_inputs, {"--dim": 64, "--hidden": 64, "--batch": 4}, 20, node_accuracy,
          {"--batch": 1, "--epochs": 5}, {"--dim": 4, "--hidden": 4, "--epochs": 1, "--batch": 32}),
     # No worker waits for the gradients of another one, as in AdaPM.
     Task("clicks", "click_prediction", PERSONS, click_inputs, {"--dense": "table", "--batch": 512, **_CLICKS}, 3, click_scores,

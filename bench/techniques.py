@@ -6,8 +6,8 @@ techniques.py --lead [options]          adaptive and immediate, by how many batc
 techniques.py --ranks 1,2,4,8,16 [...]  bytes and messages by the number of ranks
 
 Tasks: ratings (MovieTweetings) and matrix (generated) with matrix_factorization, graph (WN18RR) with
-knowledge_graph_embeddings, words (the World Factbook) with word_vectors, nodes (Cora) with graph_network.py; data and
-options: bench/support/tasks.py. Programs of Python need the package for Python, mpi4py and PyTorch.
+knowledge_graph_embeddings, words (the World Factbook) with word_vectors, nodes (Cora) with graph_network, clicks (Adult)
+with click_prediction; data and options: bench/support/tasks.py. The last two need PyTorch.
 Prints a table in Markdown and writes it as JSON to the folder of --out: techniques.json, hosts.json (with --hosts),
 lead.json or ranks.json. bench/support/technique_page.py makes a page with pictures of these files.
 
@@ -195,10 +195,7 @@ def microseconds_a_message(options, report):
 
 def build(options):
     subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    programs = {TASKS[name].program for name in options.tasks} | {PING_PONG[0]}
-    targets = sorted(program for program in programs if not program.endswith(".py"))
-    if len(targets) < len(programs):
-        targets += ["lapse_python", "lapse_graph_python"]
+    targets = sorted({TASKS[name].program for name in options.tasks} | {PING_PONG[0]})
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
 

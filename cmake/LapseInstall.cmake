@@ -210,6 +210,10 @@ if(LAPSE_BUILD_APPS)
   lapse_install_program(word_vectors lapse-word-vectors)
   lapse_install_program(linear_model lapse-linear-model)
   lapse_install_program(topic_model lapse-topic-model)
+  lapse_install_python_programs()
+  if(TARGET lapse_graph_python)
+    install(TARGETS lapse_graph_python LIBRARY DESTINATION "${LAPSE_PYTHON_FOLDER}" COMPONENT programs)
+  endif()
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/apps/recipes" "${PROJECT_SOURCE_DIR}/slurm"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse" COMPONENT programs USE_SOURCE_PERMISSIONS
     PATTERN "__pycache__" EXCLUDE)

@@ -72,6 +72,8 @@ def check(options):
         if len(getattr(options, name)) != 2:
             raise OptionError(f"--{name.replace('_', '-')} has {len(getattr(options, name))} numbers: expected one, or one for each "
                               "of 2 layers")
+    if options.partition == "metis" and not lapse_graph.has_metis():
+        raise OptionError("--partition metis: METIS was not found when this was built (libmetis-dev): expected random or range")
     for name in _MANAGED:
         if options.plain and name in options.given:
             raise OptionError(f"--{name.replace('_', '-')} applies only without --plain")

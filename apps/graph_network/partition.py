@@ -4,7 +4,8 @@ import sys
 import lapse_graph
 import numpy
 
-from torch_common.errors import on_rank_0
+import lapse
+from torch_common.errors import ApplicationError, on_rank_0
 
 from .data import TRAIN
 
@@ -25,10 +26,16 @@ class Partition:
 
 
 def divide(world, data, parts, kind, seed):
-    """Collective. Divides the nodes by metis, random or range. Raises on every rank what lapse_graph raises."""
+    """Collective. Divides the nodes by metis, random or range. Raises ApplicationError on every rank."""
     graph = data.graph
 
     def find():
+        try:
+            return of_kind()
+        except lapse.Error as error:
+            raise ApplicationError(str(error)) from None
+
+    def of_kind():
         if kind == "metis":
             found = lapse_graph.metis_partition(graph, parts, seed, (data.uses == TRAIN).astype(numpy.uint8))
         elif kind == "random":

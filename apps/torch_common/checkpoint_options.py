@@ -48,7 +48,7 @@ def add_checkpoint_options(command_line):
     command_line.add("checkpoint-every", parse_interval, parse_interval("10minutes"),
                      "From one checkpoint to the next: epochs, seconds, minutes, hours or clocks (batches of a worker), as 5epochs "
                      "or 10minutes; several separated by commas: what comes first; never: only when the job is to stop, and in "
-                     "the end", needs=folder)
+                     "the end", needs=folder, default_text="10minutes")
     command_line.add("checkpoint-keep", integer(0), 2, "Checkpoints that stay, the newest; 0: all", metavar="N", needs=folder)
     command_line.add_flag("resume", "Continue from the newest checkpoint in the folder; where there is none, start", needs=folder)
     command_line.add("resume-step", integer(1), None, "Continue from this step, and not from the newest; later ones are removed as "
@@ -57,7 +57,8 @@ def add_checkpoint_options(command_line):
     command_line.add("stop-status", integer(1, 125), 75, "Exit status of a job that has stopped early", metavar="STATUS",
                      needs=folder)
     command_line.add("signals", parse_signals, parse_signals("USR1,TERM"),
-                     "Signals at which the job saves a checkpoint and stops, or none", metavar="NAMES", needs=folder)
+                     "Signals at which the job saves a checkpoint and stops, or none", metavar="NAMES", needs=folder,
+                     default_text="USR1,TERM")
     command_line.add("stop-before", integer(0, 1000000), 120,
                      "Seconds before the end of the Slurm job (SLURM_JOB_END_TIME) at which the job saves a checkpoint and stops",
                      metavar="SECONDS", needs=folder)

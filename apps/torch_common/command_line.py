@@ -50,10 +50,10 @@ class CommandLine:
         self._parser.add_argument("--config", metavar="FILE",
                                   help="Read options from this file: lines `name = value`, `#` begins a comment")
 
-    def add(self, name, kind=str, default=None, meaning="", *, metavar="VALUE", needs=None, several=False):
+    def add(self, name, kind=str, default=None, meaning="", *, metavar="VALUE", needs=None, several=False, default_text=None):
         """An option --name. kind: converts its text. needs: ("--other", function): without effect, and so an error, unless
-        function(options) holds. several: it may be repeated, and its value is a list."""
-        shown = "" if default is None or default == "" or several else f" (default: {_text_of(default)})"
+        function(options) holds. several: it may be repeated, and its value is a list. default_text: as the user writes the default."""
+        shown = "" if default is None or default == "" or several else f" (default: {default_text or _text_of(default)})"
         self._parser.add_argument(f"--{name}", type=kind, metavar=metavar, help=(meaning + shown).replace("%", "%%"),
                                   **({"action": "append"} if several else {}))
         self._keep(name, kind, [] if several else default, needs)

@@ -7,6 +7,7 @@ RATINGS = (DATA / "movietweetings/ratings.tsv",)
 GRAPH = tuple(DATA / f"wn18rr/{split}.txt.xz" for split in ("train", "valid", "test"))
 TEXTS = (DATA / "words/factbook.txt.xz",)
 NODES = tuple(DATA / f"cora/{name}" for name in ("nodes.svm.xz", "edges.txt.xz", "split.txt.xz"))
+PERSONS = tuple(DATA / f"adult/persons-{split}.csv.xz" for split in ("train", "test"))
 QUESTIONS = {"--analogies": DATA / "words/questions-words.txt.xz", "--word-similarity": DATA / "words/wordsim353.tsv"}
 
 
@@ -31,10 +32,13 @@ def node_accuracy(summary):
     return {"test accuracy": summary.get("last_test_accuracy")}
 
 
+def click_scores(summary):
+    return {"test AUC": summary.get("test_auc"), "log loss": summary.get("test_log_loss")}
+
+
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """`program`: of the build, or a program of Python in the folder apps. `files`: of the data; `inputs` turns them into arguments.
-    An option without a value has None."""
+    """`files`: of the data; `inputs` turns them into arguments. An option without a value has None."""
     name: str
     program: str
     files: tuple
@@ -72,6 +76,12 @@ def node_inputs(files):
     return [word for name, file in zip(("--nodes", "--edges", "--split"), files) for word in (name, str(file))]
 
 
+def click_inputs(files):
+    return [str(files[0]), "--test", str(files[1])]
+
+
+_RECIPES = DATA.parent / "recipes"
+_CLICKS = {"--schema": _RECIPES / "adult.schema", "--config": _RECIPES / "adult.ini", "--evaluate-every": 0}
 _PATIENT = {"--patience": 0, "--no-baselines": None}
 _SMALL_WORDS = {"--dim": 4, "--epochs": 1, "--min-count": 50, "--lookahead": 4}
 
@@ -86,8 +96,11 @@ TASKS = {task.name: task for task in (
          {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
     Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 3, word_scores,
          {"--batch": 32, "--epochs": 2}, _SMALL_WORDS),
-    Task("nodes", "graph_network.py", NODES, node_inputs, {"--dim": 64, "--hidden": 64, "--batch": 4}, 20, node_accuracy,
+    Task("nodes", "graph_network", NODES, node_inputs, {"--dim": 64, "--hidden": 64, "--batch": 4}, 20, node_accuracy,
          {"--batch": 1, "--epochs": 5}, {"--dim": 4, "--hidden": 4, "--epochs": 1, "--batch": 32}),
+    # No worker waits for the gradients of another one, as in AdaPM.
+    Task("clicks", "click_prediction", PERSONS, click_inputs, {"--dense": "table", "--batch": 512, **_CLICKS}, 3, click_scores,
+         {"--batch": 64, "--epochs": 1}, {"--bins": 2, "--dim": 4, "--epochs": 1, "--batch": 2048}),
 )}
 
 

@@ -12,8 +12,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLUSTER = ROOT / "test/cluster/netns_cluster.sh"
 CANNOT_RUN = 77  # Exit status of the cluster if no hosts can be made.
 
-PYTHON = "/usr/bin/python3"  # The one that the package is built for: LAPSE_PYTHON_EXECUTABLE.
-
 # Field of a summary -> field of a row.
 FIELDS = {
     "bytes_per_rank_and_epoch": "bytes",
@@ -42,14 +40,12 @@ class Machine:
 
     def command(self, program, arguments):
         cluster = [str(CLUSTER), "--hosts", self.hosts] if self.hosts else []
-        started = [PYTHON, "-B", str(ROOT / "apps" / program)] if program.endswith(".py") else [str(self.programs / program)]
-        return [*cluster, *self.launcher, str(self.ranks), *started, *arguments]
+        return [*cluster, *self.launcher, str(self.ranks), str(self.programs / program), *arguments]
 
     def run(self, program, arguments):
         """Raises Failed. Stopping the process also stops its ranks."""
-        packages = [str(self.programs.parent / "python"), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "LAPSE_DOMAIN": self.domain, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
             process = subprocess.Popen(self.command(program, arguments), env=environment, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)

@@ -170,6 +170,12 @@ class Arguments(unittest.TestCase):
         words = chosen("graph", ("a", "b", "c")).arguments({})
         self.assertEqual(words[:5], ["a", "--valid", "b", "--test", "c"])
 
+    def test_files_of_clicks(self):
+        task = chosen("clicks")
+        words = task.arguments({})
+        self.assertEqual([words[1], "--schema" in words, words[words.index("--epochs") + 1]], ["--test", True, "3"])
+        self.assertEqual(task.quality({"test_auc": 0.9, "test_log_loss": 0.3}), {"test AUC": 0.9, "log loss": 0.3})
+
     def test_what_makes_no_sense_is_refused(self):
         for words in (["--tasks", "nothing"], ["--techniques", "magic"], ["--lead", "--hosts", "2,2"], ["--data", "graph"]):
             with self.assertRaises(SystemExit), open(os.devnull, "w", encoding="utf-8") as sys.stderr:

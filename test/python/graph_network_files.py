@@ -12,7 +12,7 @@ DATA = pathlib.Path(FOLDER).parent / f"{pathlib.Path(FOLDER).name}_data"
 def write(name, text):
     """Rank 0 writes a file; all ranks get its path when it is there."""
     if WORLD.rank == 0:
-        DATA.mkdir(exist_ok=True)
+        DATA.mkdir(parents=True, exist_ok=True)
         (DATA / name).write_text(text, encoding="utf-8")
     WORLD.barrier()
     return str(DATA / name)

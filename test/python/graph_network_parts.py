@@ -142,9 +142,9 @@ def test_batches():
         return [[(batch.nodes.tolist(), batch.layers[0].sources.tolist()) for batch in batches] for _ in range(count)]
     two = epochs(1, 2)
     assert two == epochs(1, 2) and two[1:] == epochs(2, 1) and two[0] != two[1] and two != epochs(1, 2, seed=2)
-    batches = list(EpochBatches(BatchMaker(data, "gcn"), nodes, 8, (2, 2), 1, 1))
-    seen = numpy.concatenate([batch.nodes[:batch.seeds].numpy() for batch in batches])
-    assert sorted(seen) == sorted(nodes)
+    batches, later = (list(EpochBatches(BatchMaker(data, "gcn"), nodes, 8, (2, 2), 1, epoch)) for epoch in (1, 2))
+    orders = [numpy.concatenate([batch.nodes[:batch.seeds].numpy() for batch in of_epoch]) for of_epoch in (batches, later)]
+    assert all(sorted(order) == sorted(nodes) for order in orders) and any(orders[0] != orders[1])
     assert all((batch.labels.numpy() == data.classes[batch.nodes[:batch.seeds]]).all() for batch in batches)
 
 
@@ -156,3 +156,11 @@ def test_partitions():
         assert sorted(numpy.concatenate(parts)) == list(range(NODES))
         assert sum(partition.batches_of(data.nodes_of(TRAIN), 3, 1)) == (data.uses == TRAIN).sum()
         assert partition.cut_share < (0.2 if kind == "metis" else 1)
+
+    def fails(*arguments):
+        raise lapse.UsageError("too large")
+    before, lapse_graph.range_partition = lapse_graph.range_partition, fails
+    try:
+        refused(ApplicationError, "too large", divide, WORLD, data, 3, "range", 1)
+    finally:
+        lapse_graph.range_partition = before

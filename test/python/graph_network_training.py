@@ -1,5 +1,4 @@
 """Trainings by apps/graph_network."""
-import gc
 import json
 import os
 import signal
@@ -23,13 +22,13 @@ def train(*arguments, files=None):
     """The status and, if there is one, the summary."""
     path = DATA / "summary.json"
     options = options_of(*(planted() if files is None else files), *arguments, "--summary-json", str(path))
-    gc.collect()  # The checkpoints of an earlier call lock their folder until they are freed.
-    status, failure = None, None
-    with lt.Context(WORLD, {**OPTIONS, "lapse.domain": "rank", **manager_options(options)}) as ctx:
-        try:
-            status = program.run(WORLD, ctx, options)
-        except ApplicationError as error:  # On every rank. An exception that leaves the block ends the job.
-            failure = str(error)
+    status, failure = program.run_plain(WORLD, options), None
+    if status is None:
+        with lt.Context(WORLD, {**OPTIONS, "lapse.domain": "rank", **manager_options(options)}) as ctx:
+            try:
+                status = program.run(WORLD, ctx, options)
+            except ApplicationError as error:  # On every rank. An exception that leaves the block ends the job.
+                failure = str(error)
     if failure is not None:
         raise ApplicationError(failure)
     summary = json.loads(path.read_text(encoding="utf-8")) if status == 0 else None
@@ -97,6 +96,13 @@ def test_resume():
     if WORLD.size == 1:  # Workers of several ranks push in any order.
         assert [epoch["loss"] for epoch in resumed["history"]] == [epoch["loss"] for epoch in whole["history"]]
     assert abs(resumed["loss"] - whole["loss"]) < 0.2
+
+
+def test_resume_with_other_workers():
+    arguments = [*SMALL, "--dense", "table", "--checkpoint-dir", os.path.join(FOLDER, "dense")]
+    _, first = train(*arguments, "--epochs", "2")
+    status, resumed = train(*arguments, "--epochs", "3", "--workers", "2", "--resume")
+    assert status == 0 and len(resumed["history"]) == 3 and resumed["loss"] < first["history"][0]["loss"]
 
 
 def test_stop():

@@ -6,3 +6,8 @@ lapse_test(test_graph_network
     graph_network_sampler.cpp
   DEPENDS lapse::app_graph_network lapse::io fmt::fmt)
 target_compile_definitions(test_graph_network PRIVATE LAPSE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/apps/data")
+
+# The library built without METIS.
+lapse_test(test_graph_network_missing
+  SOURCES graph_network_missing.cpp ${PROJECT_SOURCE_DIR}/apps/graph_network/metis_partition_missing.cpp
+  DEPENDS lapse::app_graph_network fmt::fmt)

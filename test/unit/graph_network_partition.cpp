@@ -8,7 +8,6 @@
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 
-using Catch::Matchers::Contains;
 using namespace lapse::apps;
 
 namespace {
@@ -55,10 +54,7 @@ TEST_CASE("cut edges are those between parts") {
 }
 
 TEST_CASE("METIS divides where few edges are") {
-  if (!has_metis()) {
-    CHECK_THROWS_WITH(metis_partition(two_cliques(3), 2, 0), Contains("libmetis-dev"));
-    return;
-  }
+  if (!has_metis()) return;
   const Graph cliques = two_cliques(20);
   const auto part_of = metis_partition(cliques, 2, 1);
   CHECK(cut_edges(cliques, part_of) == 1);

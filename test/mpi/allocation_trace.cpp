@@ -38,7 +38,9 @@ class TracePrefix {
   TracePrefix() {
     int number = getpid();
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    path_ = std::filesystem::temp_directory_path() / ("lapse-allocation-" + std::to_string(number));
+    static int prefixes = 0;
+    path_ = std::filesystem::temp_directory_path() /
+            ("lapse-allocation-" + std::to_string(number) + "-" + std::to_string(prefixes++));
   }
   ~TracePrefix() {
     int rank = 0;
@@ -233,6 +235,7 @@ TEST_CASE("What a trace cannot have is refused on every rank") {
     const auto other = server.create_table<float>({.name = "other", .keys = kKeys});
     expect(other.keys() == kKeys, "the server goes on");
     server.close();
+    std::filesystem::remove(prefix.path() + "-server-2." + std::to_string(server.rank().value()));
   }
   options.allocation_trace_keys = "all";
   options.allocation_trace = prefix.path() + "/missing/trace";

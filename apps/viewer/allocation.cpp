@@ -14,8 +14,8 @@ namespace lapse::apps {
 
 namespace {
 
-// The clock of a host minus rank 0's, at a time of the host's clock. All ranks of a host have one clock, so the
-// bounds of all of them hold for it.
+// The clock of a host minus rank 0's, at a time of the host's clock. All ranks of a host have one clock, so
+// the bounds of all of them hold for it.
 class ClockCorrection {
  public:
   ClockCorrection(const std::vector<RankTrace>& traces, std::int32_t host) {

@@ -76,7 +76,8 @@ class TraceBuilder {
   std::string bytes_;
 };
 
-// Two ranks, domain 0 and 1. Key 3: from 0 to 1 and back; key 900: owned by 1, and copied to 0.
+// Two ranks, domain 0 and 1. Key 3: from 0 to 1 and back; key 900: owned by 1, which gives it away and gets
+// it back, and copied to 0.
 std::string trace_of_first() {
   return TraceBuilder(0, "0, 0", 1000)
       .table(2, "t", 1000, "0, 1")
@@ -96,7 +97,9 @@ std::string trace_of_second() {
       .change(0, 900, kTraceOwner)
       .change(22, -897, kTraceOwner)
       .change(30, 0, 0)
-      .close(20);
+      .change(1, 897, 0)
+      .change(1, 0, kTraceOwner)
+      .close(18);
 }
 
 Allocation example() {

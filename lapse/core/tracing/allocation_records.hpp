@@ -55,9 +55,10 @@ inline void append_text(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
-// Takes records apart. A function returns nothing at the end of the bytes; or, and then the bytes are damaged,
-// for a number of more than 64 bits and a text of more than kMaxTraceText bytes.
 inline constexpr std::uint64_t kMaxTraceText = std::uint64_t{1} << 24U;
+
+// Takes records apart. A function returns nothing at the end of the bytes; or, and then the bytes are
+// damaged, for a number of more than 64 bits and a text of more than kMaxTraceText bytes.
 class TraceBytes {
  public:
   explicit TraceBytes(std::string_view bytes) : bytes_(bytes) {}

@@ -19,8 +19,8 @@ namespace lapse {
 
 class Agreement;
 
-// Collective; no engine runs. The beginning of the names of a server's files: the option, and something to
-// tell them from those of other servers of the job, such as those on other communicators. `job_rank`: of this
+// Collective; no engine runs. The beginning of the names of a server's files: the option, and what sets them
+// apart from those of other servers of the job, such as those on other communicators. `job_rank`: of this
 // process in the job.
 std::string trace_prefix(const std::string& option, Rank job_rank, Agreement& agreement);
 

@@ -5,7 +5,7 @@ import numpy
 
 from .schema import LARGEST_ID
 
-_CACHED = 1 << 18  # texts of a column
+_CACHED = 1 << 16  # texts of a column
 _MISSING = b"\0missing"
 
 

@@ -41,7 +41,8 @@ def _add_data(line):
     line.add("shuffle", integer(1), 100000, "Rows of a worker that are shuffled together, and are in memory", metavar="ROWS")
     line.add("statistics-rows", integer(0), 1000000,
              "Rows of all ranks from which means, deviations and bins of numeric columns are found; 0: all", metavar="ROWS")
-    line.add("evaluate-every", integer(0), 1, "Epochs between evaluations on the test rows; 0: only after the last", metavar="N")
+    line.add("evaluate-every", integer(0), 1, "Epochs between evaluations on the test rows; 0: only after the last", metavar="N",
+             needs=("--test or --test-fraction", lambda options: bool(options.test or options.test_fraction)))
 
 
 def _add_model(line):

@@ -110,6 +110,12 @@ def test_parts():
                     assert (lines == numbers + 2).all()
     more_than_lines = [list(SampleFiles(schema(), [written("one.csv", HEADER + "red,1,a,2,yes\n")]).pieces(part, 9)) for part in range(9)]
     assert sum(len(rows) for part in more_than_lines for rows in part) == 1
+    # Parts that begin where a line does.
+    even = written("even.csv", HEADER + "".join(f"red,{number},a{'b' * 8},2,no\n" for number in range(10, 17)))
+    assert len({len(line) for line in pathlib.Path(even).read_text(encoding="utf-8").splitlines()}) == 1
+    for parts in (2, 4, 8):
+        found = [rows.numbers[:, 0].tolist() for part in range(parts) for rows in SampleFiles(schema(), [even]).pieces(part, parts)]
+        assert sum(found, []) == list(range(10, 17))
     held_out, rest = (SampleFiles(schema(), [path], keep=Split(0.3, 5, inside)) for inside in (True, False))
     counts = [sum(len(rows) for rows in files.pieces(0, 1)) for files in (held_out, rest)]
     assert sum(counts) == 6000 and 1600 < counts[0] < 2000

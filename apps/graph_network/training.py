@@ -6,6 +6,7 @@ import torch
 
 import lapse.torch as lt
 from torch_common.gradient_exchange import GradientExchange
+from torch_common.manager_options import technique_of
 from torch_common.measured_phase import PhaseCost, run_measured
 from torch_common.seeds import seed_of
 
@@ -14,6 +15,8 @@ from .data import TRAIN
 from .evaluation import Evaluation, accuracies
 from .history import History, mean_loss
 from .tables import dense_optimizer, make_model, managed_rows
+
+_LOCALIZE_AHEAD = 4  # batches, as in the other applications
 
 
 class _Worker:
@@ -35,7 +38,10 @@ class _Worker:
             keys[self.model.feature_rows] = lambda batch: batch.feature_ids
         if self.model.node_rows is not None:
             keys[self.model.node_rows] = lambda batch: batch.nodes
-        self.loader = lt.IntentLoader(trainer.ctx, self.batches, keys, options.lookahead, epochs=options.epochs - first_epoch + 1)
+        localizes = technique_of(options) == "localize"
+        ahead = min(options.lookahead, _LOCALIZE_AHEAD) if localizes else options.lookahead
+        self.loader = lt.IntentLoader(trainer.ctx, self.batches, keys, ahead, epochs=options.epochs - first_epoch + 1,
+                                      localize=localizes)
         self.evaluation = Evaluation(maker, data, own, options.evaluation_neighbours, options.batch,
                                      seed_of(options.seed, "evaluation"))
 

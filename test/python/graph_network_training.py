@@ -52,6 +52,11 @@ def test_learns():
         assert summary["statistics"]["server"]["ranks"] == WORLD.size and summary["isolated_nodes"] >= 1
 
 
+def test_localize():
+    _, summary = train(*SMALL, "--technique", "localize")
+    assert (summary["relocations_per_epoch"] > 0) == (WORLD.size > 1) and summary["last_test_accuracy"] >= 0.6
+
+
 def test_like_plain():
     if WORLD.size > 1:
         refused(ApplicationError, "--plain on 2 ranks", train, "--plain")

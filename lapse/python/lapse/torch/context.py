@@ -119,6 +119,12 @@ class Context:
         if keys.size:
             self.worker.intent(module.table, keys, start, end, "read_only" if read_only else "read_write")
 
+    def localize(self, module, ids):
+        """Moves the rows of these ids to this rank, without waiting."""
+        keys = module.distinct_keys(ids)
+        if keys.size:
+            self.worker.localize_async(module.table, keys)
+
     def advance_clock(self):
         """IntentLoader calls it for each batch."""
         self.worker.advance_clock()

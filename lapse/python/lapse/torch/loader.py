@@ -10,17 +10,18 @@ class IntentLoader:
     context: a Context. loader: gives the batches of an epoch each time it is iterated. keys_of: {module: function}, where
     function(batch) returns the ids that the module will look up. ahead: in batches. negatives: Negatives, which are drawn for
     each batch. read_only: modules that only read. epochs: how many there will be, so that nothing is announced behind the
-    last; None: unknown, and the batches ahead may belong to an epoch that never comes.
+    last; None: unknown, and the batches ahead may belong to an epoch that never comes. localize: rows are localized instead, for
+    the technique localize, which moves no row for an intent; only a few batches ahead, since other workers move them, too.
     Each batch is a clock of the worker. A DataLoader may have worker processes: batches come back to this process, which
     announces; a DataLoader's process has no access to tables.
     """
 
-    def __init__(self, context, loader, keys_of, ahead=100, *, negatives=(), read_only=(), epochs=None):
+    def __init__(self, context, loader, keys_of, ahead=100, *, negatives=(), read_only=(), epochs=None, localize=False):
         if ahead < 1:
             raise lapse.ConfigurationError(f"ahead is {ahead}: expected 1 or more batches")
         self._context, self._loader, self._ahead = context, loader, ahead
         self._keys_of, self._negatives, self._read_only = dict(keys_of), tuple(negatives), frozenset(read_only)
-        self._epochs_to_begin = epochs
+        self._epochs_to_begin, self._localize = epochs, localize
         self._source = None
         self._is_empty = True  # this epoch, so far
         self._waiting = collections.deque()  # (batch, samples), or None between two epochs
@@ -96,5 +97,8 @@ class IntentLoader:
     def _announce(self, batch):
         now, self._clock = self._clock, self._clock + 1
         for module, ids_of in self._keys_of.items():
+            if self._localize:
+                self._context.localize(module, ids_of(batch))
+                continue
             self._context.announce(module, ids_of(batch), now, now + 1, module in self._read_only)
         return batch, [negatives.prepare(now) for negatives in self._negatives]

@@ -12,7 +12,7 @@ from torch_common.training_options import add_training_options
 # Options that make the model, which a checkpoint has.
 MODEL_OPTIONS = ("dim", "hidden", "dropout", "bins", "bin_embeddings", "initial_scale", "rule", "wide_rate", "deep_rate", "rate",
                  "weight_decay", "dense", "seed")
-_RUN_OPTIONS = (*MODEL_OPTIONS, "decay", "batch", "shuffle", "test_fraction")
+_RUN_OPTIONS = (*MODEL_OPTIONS, "decay", "batch", "shuffle", "test_fraction", "test_seed")
 
 
 def command_line():
@@ -38,6 +38,8 @@ def _add_data(line):
     line.add("test", file_name, None, "Test data; may be repeated", metavar="FILE", several=True)
     line.add("test-fraction", number(0, 0.99), 0.0, "Share of the rows that is held out for the test", metavar="SHARE",
              needs=("no --test", lambda options: not options.test))
+    line.add("test-seed", integer(0, 2**32 - 1), 1, "Determines which rows are held out", metavar="N",
+             needs=("--test-fraction", lambda options: options.test_fraction > 0))
     line.add("shuffle", integer(1), 100000, "Rows of a worker that are shuffled together, and are in memory", metavar="ROWS")
     line.add("statistics-rows", integer(0), 1000000,
              "Rows of all ranks from which means, deviations and bins of numeric columns are found; 0: all", metavar="ROWS")

@@ -49,7 +49,7 @@ def _opened(options):
     share = options.test_fraction
 
     def side(inside):
-        return Split(share, options.seed, inside) if share else None
+        return Split(share, options.test_seed, inside) if share else None
     train = SampleFiles(schema, options.files, keep=side(False))
     problem = Problem(schema, train.features, options)
     problem.train = train

@@ -71,7 +71,7 @@ def program(ctx, options):
     if options.output is not None:
         write_predictions(WORLD, options.output, problem.test.paths, trainer.predict(numbered=True))
     summary = Summary()
-    add_training(summary, trainer.history, quality, trainer.cost, workers=trainer.workers, rows=problem.rows)
+    add_training(summary, trainer.history, quality, trainer.cost, trainer.workers)
     add_manager(summary, technique_of(options), trainer.cost, ctx.manager.statistics(), trainer.history)
     report(WORLD, summary, options.summary_json)
     return 0
@@ -114,7 +114,7 @@ def plain(options):
     if options.output is not None:
         write_predictions(WORLD, options.output, problem.test.paths, trainer.predict(numbered=True))
     summary = Summary()
-    add_training(summary, trainer.history, quality, trainer.cost, workers=1, rows=problem.rows)
+    add_training(summary, trainer.history, quality, trainer.cost, 1)
     summary.add("history", trainer.history)
     report(WORLD, summary, options.summary_json)
     return 0

@@ -6,7 +6,7 @@ def describe_problem(problem, workers):
     """A line about the data and the model."""
     encoder = problem.encoder
     deep = encoder.deep_width + encoder.lists
-    return (f"{problem.rows} samples to train, {100 * problem.base_rate:.3f} % positive; {encoder.wide_width + encoder.lists} weights and "
+    return (f"{problem.rows} rows read for statistics, {100 * problem.base_rate:.3f} % positive; {encoder.wide_width + encoder.lists} weights and "
             f"{deep} embeddings of a sample, {encoder.numbers} numbers; {workers} workers")
 
 
@@ -37,10 +37,10 @@ def add_quality(summary, quality, prefix):
         summary.show(f"  {row['samples']} samples", f"predicted {row['predicted']:.5f}, observed {row['observed']:.5f}")
 
 
-def add_training(summary, history, quality, cost, *, workers, rows):
+def add_training(summary, history, quality, cost, workers):
     """Adds what trainings with and without a manager have in common."""
     summary.add("workers", workers, "workers")
-    summary.add("train_samples", rows, "samples to train")
+    summary.add("train_samples", history[-1]["samples"], "samples to train")
     summary.add("epochs", len(history), "epochs")
     summary.add("loss", history[-1]["loss"], "loss of the last epoch", f"{history[-1]['loss']:.5f}")
     if quality is not None:

@@ -7,6 +7,8 @@ import lapse.torch as lt
 
 from torch_common.errors import ApplicationError
 from torch_common.gradient_exchange import GradientExchange
+from torch_common.localized_batches import AHEAD, localized
+from torch_common.manager_options import technique_of
 from torch_common.measured_phase import PhaseCost, run_measured
 from torch_common.seeds import seed_of
 
@@ -109,8 +111,10 @@ class Trainer:
             self.tables.train(True)
         worker.barrier()
         self._copies[at].train()
-        loader = lt.IntentLoader(self._ctx, self._sources[at].epoch(self.epochs + 1, self._positions[at]), self.tables.keys_of(),
-                                 self._options.lookahead, epochs=1)
+        batches, ahead = self._sources[at].epoch(self.epochs + 1, self._positions[at]), self._options.lookahead
+        if technique_of(self._options) == "localize":
+            batches, ahead = localized(worker, batches, self.tables.keys_of()), AHEAD
+        loader = lt.IntentLoader(self._ctx, batches, self.tables.keys_of(), ahead, epochs=1)
         if self._dense is None:
             self._train_averaging(worker, at, loader)
         else:

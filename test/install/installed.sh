@@ -25,10 +25,16 @@ for program in lapse-options lapse-checkpoint lapse-matrix-factorization lapse-k
   [[ -x $prefix/bin/$program ]] || fail "$program is not installed"
 done
 # Nor do programs and libraries search them for other libraries.
-find "$prefix" -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec readelf -d {} + >dynamic
+find "$prefix" -type f \( -path '*/bin/*' -o -name '*.so*' \) ! -exec grep -qI '^#!' {} \; -exec readelf -d {} + >dynamic
 grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and libraries"
 ! grep -E "\((RPATH|RUNPATH)\).*($source_folder|$build|$folder)" dynamic || fail "programs or libraries search folders of the build"
 "$prefix/bin/lapse-checkpoint" --help >/dev/null
+# Scripts that start programs of Python find them beside themselves.
+if [[ -e $prefix/bin/lapse-click-prediction ]]; then
+  ! grep -E "$source_folder|$build|$folder" "$prefix"/bin/lapse-click-prediction || fail "a script names folders of the build"
+  [[ -f $prefix/share/lapse/apps/click_prediction.py && -f $prefix/share/lapse/apps/torch_common/program.py ]] ||
+    fail "the programs of Python are missing"
+fi
 [[ -f $prefix/share/lapse/recipes/wn18rr.ini && -x $prefix/share/lapse/slurm/scaling.sh ]] || fail "recipes or scripts are missing"
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"

@@ -60,9 +60,11 @@ def test_training():
 
 
 def test_variants():
-    for arguments in (["--dense", "table"], ["--technique", "static_partitioning", "--bin-embeddings", "--dropout", "0.1"],
-                      ["--workers", "2", "--decay", "0.5", "--consistency", "cap(1)"], ["--shuffle", "300", "--rule", "adam", "--deep-rate",
-                                                                                       "0.01", "--wide-rate", "0.02"]):
+    variants = [["--dense", "table"], ["--workers", "2", "--decay", "0.5", "--consistency", "cap(1)"], ["--technique", "localize"]]
+    if WORLD.size == 1:
+        variants[2:] = [["--bin-embeddings", "--dropout", "0.1"],
+                        ["--shuffle", "300", "--rule", "adam", "--deep-rate", "0.01", "--wide-rate", "0.02"]]
+    for arguments in variants:
         summary, _ = run(*COMMON, "--test-fraction", "0.3", *arguments)
         assert summary["test_auc"] > 0.84, (arguments, summary["test_auc"])
     if WORLD.size == 1:

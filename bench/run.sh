@@ -22,6 +22,8 @@ cd "$(dirname "$0")/.."
 # The numbers of ranks of a benchmark's cases: one run of its program for each.
 declare -A ranks_of=([access]="1 2 3 4" [c_interface]="1" [checkpoints]="2" [elements]="1 2" [factorization]="1 2 4" [growth]="1" [idle]="2" [intent]="2" [knowledge_graphs]="1 2 4" [memory]="2"
   [one_sided]="2 3" [phases]="2 3 4" [pipeline]="2" [policies]="4" [relocation]="2 3 4" [replicas]="2 3 4" [sampling]="1 2" [stages]="1 2 4" [update_rules]="1 2")
+# To see that everything works, fewer are enough.
+declare -A smoke_ranks_of=([phases]="2 4" [stages]="1 4")
 
 # Benchmarks with cases between hosts: two ranks on two hosts.
 declare -A between_hosts=([access]=yes [intent]=yes [one_sided]=yes [phases]=yes [pipeline]=yes [relocation]=yes)
@@ -36,6 +38,7 @@ report=
 launcher="mpirun --oversubscribe --bind-to none -n"
 options=()
 check_options=()
+smoke=false
 names=()
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -49,7 +52,7 @@ while [[ $# -gt 0 ]]; do
         shift
       fi
       ;;
-    --smoke) options+=("$1"); check_options+=(--all-cases) ;;
+    --smoke) smoke=true; options+=("$1"); check_options+=(--each-case) ;;
     --programs) programs=$2; shift ;;
     --launcher) launcher=$2; shift ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$0"; exit 0 ;;
@@ -93,8 +96,7 @@ parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 results=()
 for name in "${names[@]}"; do
-  # To see that everything works, the fewest and the largest number of ranks are enough.
-  [[ ${#check_options[@]} -eq 0 ]] || ranks_of[$name]=$(xargs -n 1 <<<"${ranks_of[$name]}" | sed -n '1p;$p' | uniq | xargs)
+  [[ $smoke == false ]] || ranks_of[$name]=${smoke_ranks_of[$name]:-${ranks_of[$name]}}
   for ranks in ${ranks_of[$name]}; do
     echo "== $name, $ranks ranks" >&2
     # shellcheck disable=SC2086

@@ -43,7 +43,7 @@ bool Bench::selected(std::string_view name) const {
 
 std::size_t Bench::runs(std::size_t usual) const {
   if (settings_.runs != 0) return settings_.runs;
-  return settings_.smoke ? 2 : usual;
+  return settings_.smoke ? 1 : usual;
 }
 
 void Bench::measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,

@@ -193,8 +193,8 @@ if [[ -n $has_python ]]; then
   [[ $(grep -cx "Python works" output) -eq 2 ]] || fail "the program in Python has printed something else"
   if "$python" -c 'import torch' 2>/dev/null; then
     for name in click_prediction graph_network; do
-      cp "$prefix/share/lapse/slurm/$name.sbatch" spool/slurm_script
-      env -u TRAIN_SCRIPT -u RESUME_SCRIPT -u PROGRAM PATH="$folder/stubs:$PATH" SLURM_JOB_ID=1 SLURM_SUBMIT_DIR="$folder" SLURM_NTASKS=1 \
+      cp "$folder/programs/share/lapse/slurm/$name.sbatch" spool/slurm_script
+      env -u TRAIN_SCRIPT -u RESUME_SCRIPT -u PROGRAM PYTHONPATH="$packages" PATH="$folder/stubs:$PATH" SLURM_JOB_ID=1 SLURM_SUBMIT_DIR="$folder" SLURM_NTASKS=1 \
         SLURM_JOB_NODELIST=here SLURM_JOB_END_TIME=$(($(date +%s) + 3600)) bash spool/slurm_script --help >script.out 2>&1 ||
         fail "$name.sbatch: $(cat script.out)"
       grep -q -- "--checkpoint-dir" script.out || fail "$name.sbatch has run something else: $(cat script.out)"

@@ -155,6 +155,7 @@ void AllocationTrace::add_table(TableShard& table) {
   begin_record(static_cast<std::uint8_t>(TraceRecord::table));
   const DomainMap& map = table.definition().domains;
   std::vector<std::int32_t> domains;
+  domains.reserve(static_cast<std::size_t>(map.ranks()));
   for (std::int32_t rank = 0; rank < map.ranks(); ++rank)
     domains.push_back(map.domain_of(Rank(rank)).value());
   append_text(records_, fmt::format(R"({{"id": {}, "name": {}, "keys": {}, "home": {}, "domains": [{}]}})",

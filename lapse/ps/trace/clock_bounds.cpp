@@ -36,6 +36,7 @@ ClockBounds measure_clock(Agreement& agreement) {
     mine.push_back({begin, nanoseconds_now()});
   }
   std::vector<std::int64_t> ends;
+  ends.reserve(mine.size());
   for (const ExchangeTimes& times : mine) ends.push_back(times.end);
   const std::vector<std::int64_t> ends_of_first = agreement.exchange("the comparison of clocks", ends)[0];
   std::vector<ExchangeTimes> first;

@@ -74,8 +74,8 @@ TEST_CASE("the parts of a file have every line once, whatever the number of part
     CAPTURE(text);
     const std::string path = directory.write("file", text);
     const NumberedLines expected = lines_of(path, {}, true);
-    for (const std::uint32_t parts : {1U, 2U, 3U, 7U, 64U, 1000U})
-      check_parts(path, parts, expected, parts < 8);
+    for (const std::uint32_t parts : {1U, 2U, 3U, 7U, 64U}) check_parts(path, parts, expected, parts < 8);
+    if (round % 10 == 0) check_parts(path, 1000, expected, false);
   }
 }
 

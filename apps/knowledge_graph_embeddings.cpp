@@ -53,7 +53,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
     if (!options.output_prefix.empty())
-      files.emplace(options.output_prefix, graph, trainer.model(), trainer.form());
+      files.emplace(options.output_prefix, graph, trainer.options().model, trainer.form());
   });
   train(trainer, graph, job ? &*job : nullptr, reports);
   if (trainer.has_stopped()) {

@@ -62,7 +62,7 @@ class LinearModelProgram {
     }
     std::optional<LinearModelFile> model;
     run_on_rank_0(server_, [&](Worker&) {
-      if (!options_.save_model.empty()) model.emplace(options_.save_model, trainer);
+      if (!options_.save_model.empty()) model.emplace(options_.save_model, trainer, first_feature);
     });
     train(trainer);
     if (trainer.has_stopped()) {

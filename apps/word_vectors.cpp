@@ -78,7 +78,11 @@ class WordVectorsProgram {
       return false;
     }
     run_on_rank_0(server_, [&](Worker& worker) {
-      if (output) write(worker, trainer.tables().inputs, corpus.words, *output);
+      if (!output) return;
+      write(worker, trainer.tables().inputs, corpus.words, *output);
+      describe_vectors(options_.output_format, corpus.words.size(), options_.training.dimensions,
+                       options_.output)
+          .write(options_.output);
     });
     if (questions.analogies || questions.pairs)
       add_evaluation(summary_, evaluate(server_, workers_, read_table(trainer.tables().inputs, corpus.words),

@@ -12,11 +12,56 @@ void write_table(Worker& worker, const Table<float>& table, io::NpyWriter<float>
   file.close();
 }
 
+// The score of a triple, in the words of NumPy.
+std::string_view formula_of(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::distmult:
+      return "sum(s * r * o)";
+    case ModelKind::rescal:
+      return "s @ r.reshape(dimensions, dimensions) @ o";
+    case ModelKind::transe:
+      return "margin - norm(s + r - o)";
+    case ModelKind::complex:
+      break;
+  }
+  return "sum of re(s * r * conj(o)), where the first half of a row has the real parts, and the second the "
+         "imaginary parts";
+}
+
+ModelDescription description_of(const std::string& prefix, const KnowledgeGraph& graph,
+                                const ModelOptions& model, const QueryForm& form) {
+  ModelDescription description("knowledge_graph", std::string(formula_of(model.kind)));
+  description.add("model", std::string(to_string(model.kind)));
+  description.add("dimensions", std::uint64_t{model.dimensions});
+  if (model.kind == ModelKind::transe) description.add("margin", model.margin);
+  description.add("reciprocal", form.reciprocal());
+  description.add("entities", graph.entities);
+  description.add("relations", graph.relations);
+  description.add_file("entities", prefix + "-entities.npy", "float32: a row for each entity");
+  description.add_file("relations", prefix + "-relations.npy",
+                       form.reciprocal()
+                           ? "float32: a row for each relation, then one for the inverse of each"
+                           : "float32: a row for each relation");
+  if (graph.entity_names.empty()) return description;
+  description.add_file("entity_names", prefix + "-entities.txt",
+                       "names of entities, each with a tab and its count, in the order of rows");
+  description.add_file("relation_names", prefix + "-relations.txt",
+                       "names of relations, each with a tab and its count, in the order of rows");
+  return description;
+}
+
 }  // namespace
 
 EmbeddingFiles::EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph,
-                               const EmbeddingModel& model, const QueryForm& form)
-    : entities_(prefix + "-entities.npy", {graph.entities, model.entity_length()}),
+                               const ModelOptions& model, const QueryForm& form)
+    : EmbeddingFiles(prefix, graph, model, *make_model(model), form) {}
+
+EmbeddingFiles::EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph,
+                               const ModelOptions& options, const EmbeddingModel& model,
+                               const QueryForm& form)
+    : prefix_(prefix),
+      description_(description_of(prefix, graph, options, form)),
+      entities_(prefix + "-entities.npy", {graph.entities, model.entity_length()}),
       relations_(prefix + "-relations.npy", {form.relation_keys(), model.relation_length()}) {
   if (graph.entity_names.empty()) return;
   io::write_vocabulary(prefix + "-entities.txt", graph.entity_names);
@@ -26,6 +71,7 @@ EmbeddingFiles::EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& 
 void EmbeddingFiles::write(Worker& worker, const EmbeddingTables& tables) {
   write_table(worker, tables.entities, entities_);
   write_table(worker, tables.relations, relations_);
+  description_.write(prefix_);
 }
 
 }  // namespace lapse::apps

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/common/model_description.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
@@ -17,14 +18,19 @@ namespace lapse::apps {
 class EmbeddingFiles {
  public:
   // Creates the files, so that a bad path is noticed before the training. Throws FileError.
-  EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const EmbeddingModel& model,
+  EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const ModelOptions& model,
                  const QueryForm& form);
 
-  // Pulls the embeddings in ranges of keys and writes them. Not collective: called by one worker. The arrays
+  // Pulls the embeddings in ranges of keys and writes them, and <prefix>.json (ModelDescription). Not collective: called by one worker. The arrays
   // get their final names on success. Throws FileError.
   void write(Worker& worker, const EmbeddingTables& tables);
 
  private:
+  EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const ModelOptions& options,
+                 const EmbeddingModel& model, const QueryForm& form);
+
+  std::string prefix_;
+  ModelDescription description_;
   io::NpyWriter<float> entities_;
   io::NpyWriter<float> relations_;
 };

@@ -7,6 +7,20 @@
 
 namespace lapse::apps {
 
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::complex:
+      return "complex";
+    case ModelKind::distmult:
+      return "distmult";
+    case ModelKind::rescal:
+      return "rescal";
+    case ModelKind::transe:
+      break;
+  }
+  return "transe";
+}
+
 std::unique_ptr<const EmbeddingModel> make_model(const ModelOptions& options) {
   switch (options.kind) {
     case ModelKind::distmult:

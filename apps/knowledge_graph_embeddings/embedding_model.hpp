@@ -1,14 +1,20 @@
 // Models of knowledge graph embeddings: they compute the score of a triple.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace lapse::apps {
 
 enum class ModelKind : std::uint8_t { complex, distmult, rescal, transe };
+inline constexpr std::array kModelKinds{ModelKind::complex, ModelKind::distmult, ModelKind::rescal,
+                                        ModelKind::transe};
+// The name in options.
+std::string_view to_string(ModelKind kind);
 
 struct ModelOptions {
   ModelKind kind = ModelKind::complex;

@@ -55,20 +55,6 @@ std::uint64_t checksum(const std::vector<Triple>& triples) {
   return sum.value();
 }
 
-std::string_view name_of(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::complex:
-      return "complex";
-    case ModelKind::distmult:
-      return "distmult";
-    case ModelKind::rescal:
-      return "rescal";
-    case ModelKind::transe:
-      break;
-  }
-  return "transe";
-}
-
 }  // namespace
 
 RunIdentity Trainer::identity() const {
@@ -79,7 +65,7 @@ RunIdentity Trainer::identity() const {
   run.add("the number of relations", graph_.relations);
   run.add("the number of training triples", std::uint64_t{graph_.train.size()});
   run.add("the checksum of the training triples", checksum(graph_.train));
-  run.add("--model", name_of(options_.model.kind));
+  run.add("--model", to_string(options_.model.kind));
   run.add("--dim", std::uint64_t{options_.model.dimensions});
   run.add("--margin", double{options_.model.margin});
   run.add("--reciprocal", options_.reciprocal);

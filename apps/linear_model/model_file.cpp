@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/common/model_description.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "lapse/core/file_error.hpp"
@@ -142,8 +143,9 @@ class ModelParser {
 
 }  // namespace
 
-LinearModelFile::LinearModelFile(const std::string& path, const LinearTrainer& trainer)
-    : file_(path, trainer.form().keys()) {}
+LinearModelFile::LinearModelFile(const std::string& path, const LinearTrainer& trainer,
+                                 io::FirstFeature first)
+    : file_(path, trainer.form().keys()), first_(first) {}
 
 void LinearModelFile::write(Worker& worker, const LinearTrainer& trainer) {
   const SampleForm& form = trainer.form();
@@ -159,12 +161,28 @@ void LinearModelFile::write(Worker& worker, const LinearTrainer& trainer) {
     file_.write(text);
   });
   file_.close();
+  ModelDescription description("linear_model", problem.loss == Loss::logistic
+                                                   ? "p(first label) = 1 / (1 + exp(-(x @ w)))"
+                                                   : "the first label if x @ w > 0, else the second");
+  description.add("loss", std::string(to_string(problem.loss)));
+  description.add("features", form.features);
+  description.add("first_feature", std::uint64_t{first_ == io::FirstFeature::zero ? 0U : 1U});
+  description.add("bias", form.bias);
+  description.add_file(
+      "model", file_.path(),
+      "text of liblinear: w has the weight of each feature, and with a bias the weight of the "
+      "feature bias, which follows the others");
+  description.write(file_.path());
+}
+
+LinearModel read_model(const io::Input& input) {
+  return ModelParser(input).read();
 }
 
 LinearModel load_model(ParameterServer& server, const std::string& file) {
   LinearModel model;
   server.run_workers(1, [&](Worker& worker) {
-    model = ModelParser(io::shared_inputs({file}, worker_readers(server, worker)).front()).read();
+    model = read_model(io::shared_inputs({file}, worker_readers(server, worker)).front());
   });
   return model;
 }

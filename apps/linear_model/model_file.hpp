@@ -7,6 +7,7 @@
 
 #include "apps/linear_model/sample_data.hpp"
 #include "apps/linear_model/trainer.hpp"
+#include "lapse/io/files/input.hpp"
 #include "lapse/io/files/output_file.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -24,19 +25,24 @@ struct LinearModel {
 // Used by one rank.
 class LinearModelFile {
  public:
-  // Throws FileError.
-  LinearModelFile(const std::string& path, const LinearTrainer& trainer);
+  // `first`: the number of the first feature in the file of samples, zero or one. Throws FileError.
+  LinearModelFile(const std::string& path, const LinearTrainer& trainer, io::FirstFeature first);
 
-  // Pulls the weights and writes the file. Not collective. Throws FileError.
+  // Pulls the weights and writes the file, and its description (ModelDescription). Not collective. Throws
+  // FileError.
   void write(Worker& worker, const LinearTrainer& trainer);
 
  private:
   io::OutputFile file_;
+  io::FirstFeature first_;
 };
 
-// Collective: every rank reads the model. liblinear-train's models of two classes with a logistic or hinge
+// liblinear-train's models of two classes with a logistic or hinge
 // loss can be read, too. Throws FileError with the line for another type, another number of classes, lines
 // that are missing, unknown, or no finite numbers, and for fewer or more weights than features.
+LinearModel read_model(const io::Input& input);
+
+// Collective: every rank reads the model.
 LinearModel load_model(ParameterServer& server, const std::string& file);
 
 }  // namespace lapse::apps

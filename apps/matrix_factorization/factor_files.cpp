@@ -7,9 +7,43 @@
 
 namespace lapse::apps {
 
+namespace {
+
+void add_side(ModelDescription& description, const std::string& prefix, const std::string& name,
+              const std::string& noun, const FactorModel& model, bool has_ids) {
+  const std::string file = prefix + "-" + name;
+  description.add_file(name + "s", file + "s.npy",
+                       "float32, " + name + "s x rank: the factors of each " + noun);
+  if (model.has_biases())
+    description.add_file(name + "_biases", file + "-biases.npy", "float32: the bias of each " + noun);
+  if (has_ids)
+    description.add_file(name + "_ids", file + "-ids.npy",
+                         "uint64: the id of the " + noun + " of each " + name + ", ascending");
+}
+
+ModelDescription description_of(const std::string& prefix, const FactorizationProblem& problem,
+                                const FactorModel& model) {
+  ModelDescription description("matrix_factorization",
+                               model.has_biases()
+                                   ? "mean + row_biases[row] + column_biases[column] + rows[row] @ "
+                                     "columns[column]; a row is a user, a column an item"
+                                   : "mean + rows[row] @ columns[column]; a row is a user, a column an item");
+  description.add("rank", std::uint64_t{model.rank()});
+  description.add("rows", problem.rows);
+  description.add("columns", problem.columns);
+  description.add("mean", double{model.mean()});
+  add_side(description, prefix, "row", "user", model, !problem.row_ids.empty());
+  add_side(description, prefix, "column", "item", model, !problem.column_ids.empty());
+  return description;
+}
+
+}  // namespace
+
 FactorFiles::FactorFiles(const std::string& prefix, const FactorizationProblem& problem,
                          const FactorModel& model)
-    : model_(model),
+    : prefix_(prefix),
+      description_(description_of(prefix, problem, model)),
+      model_(model),
       rows_(create(prefix + "-row", problem.rows, problem.row_ids)),
       columns_(create(prefix + "-column", problem.columns, problem.column_ids)) {}
 
@@ -27,6 +61,7 @@ FactorFiles::Side FactorFiles::create(const std::string& prefix, std::uint64_t c
 void FactorFiles::write(Worker& worker, const FactorTable& factors) {
   write_side(worker, factors, factors.row_key(0), factors.rows, rows_);
   write_side(worker, factors, factors.column_key(0), factors.columns, columns_);
+  description_.write(prefix_);
 }
 
 void FactorFiles::write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t count,

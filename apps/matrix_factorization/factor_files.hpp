@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/model_description.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
@@ -17,7 +18,7 @@ namespace lapse::apps {
 // <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
 // If the matrix was read from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the ids
-// of rows and columns, in ascending order.
+// of rows and columns, in ascending order. <prefix>.json describes all of them (ModelDescription).
 class FactorFiles {
  public:
   // Creates the files, so that a bad path is noticed before the training. Throws FileError.
@@ -38,6 +39,8 @@ class FactorFiles {
   void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t count,
                   Side& side) const;
 
+  std::string prefix_;
+  ModelDescription description_;
   FactorModel model_;
   Side rows_;
   Side columns_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/common/manager_program.hpp"
+#include "apps/common/model_description.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/topic_model/trainer.hpp"
 #include "lapse/core/file_error.hpp"
@@ -21,50 +22,12 @@ namespace lapse::apps {
 
 namespace {
 
-std::string counts_file(const std::string& prefix) {
-  return prefix + "-counts.npy";
-}
-std::string priors_file(const std::string& prefix) {
-  return prefix + "-priors.npy";
-}
-std::string vocabulary_file(const std::string& prefix) {
-  return prefix + "-vocabulary.txt";
-}
-
-io::NpyInput open_counts(const std::string& prefix) {
-  io::NpyInput counts(counts_file(prefix));
+io::NpyInput open_counts(const std::string& path) {
+  io::NpyInput counts(path);
   counts.require(io::npy_descriptor<std::int32_t>(), sizeof(std::int32_t));
   if (counts.shape().size() != 2 || counts.shape()[0] == 0 || counts.shape()[1] == 0)
     throw FileError(counts.path(), "is not an array of words x topics, each at least 1");
   return counts;
-}
-
-SavedTopics read_files(const std::string& prefix) {
-  const io::NpyInput counts = open_counts(prefix);
-  SavedTopics saved{.priors = {.words = counts.shape()[0]}};
-  std::vector<double> priors = io::read_npy<double>(priors_file(prefix)).values;
-  const std::size_t topics = counts.shape()[1];
-  if (priors.size() != topics + 1) {
-    throw FileError(priors_file(prefix),
-                    fmt::format("has {} numbers, expected alpha of each of the {} topics of {}, and beta",
-                                priors.size(), topics, counts.path()));
-  }
-  saved.priors.beta = priors.back();
-  priors.pop_back();
-  saved.priors.alpha = std::move(priors);
-  try {
-    check_priors(saved.priors);
-  } catch (const ConfigurationError& error) {
-    throw FileError(priors_file(prefix), error.what());
-  }
-  if (!std::filesystem::exists(vocabulary_file(prefix))) return saved;
-  saved.vocabulary = io::read_vocabulary(vocabulary_file(prefix));
-  if (saved.vocabulary.size() != saved.priors.words) {
-    throw FileError(vocabulary_file(prefix),
-                    fmt::format("has {} words, but {} has {}", saved.vocabulary.size(), counts.path(),
-                                saved.priors.words));
-  }
-  return saved;
 }
 
 // Number of words, number of topics, alpha and beta, the vocabulary.
@@ -97,12 +60,56 @@ SavedTopics from_bytes(std::string_view bytes) {
   return saved;
 }
 
+ModelDescription description_of(const TopicPaths& paths, const TopicPriors& priors, bool has_names) {
+  ModelDescription description(
+      "topic_model",
+      "p(word | topic) = (counts[word, topic] + beta) / (counts[:, topic].sum() + words * beta)");
+  description.add("topics", std::uint64_t{priors.topics()});
+  description.add("words", priors.words);
+  description.add_file("counts", paths.counts,
+                       "int32, words x topics: how often each word occurs with each topic");
+  description.add_file("priors", paths.priors, "float64: alpha of each topic, then beta");
+  if (has_names) description.add_file("vocabulary", paths.vocabulary, "the words, in the order of rows");
+  return description;
+}
+
 }  // namespace
+
+TopicPaths topic_paths(const std::string& prefix) {
+  return {prefix + "-counts.npy", prefix + "-priors.npy", prefix + "-vocabulary.txt"};
+}
+
+SavedTopics read_saved_topics(const TopicPaths& paths) {
+  const io::NpyInput counts = open_counts(paths.counts);
+  SavedTopics saved{.priors = {.words = counts.shape()[0]}};
+  std::vector<double> priors = io::read_npy<double>(paths.priors).values;
+  const std::size_t topics = counts.shape()[1];
+  if (priors.size() != topics + 1) {
+    throw FileError(paths.priors,
+                    fmt::format("has {} numbers, expected alpha of each of the {} topics of {}, and beta",
+                                priors.size(), topics, counts.path()));
+  }
+  saved.priors.beta = priors.back();
+  priors.pop_back();
+  saved.priors.alpha = std::move(priors);
+  try {
+    check_priors(saved.priors);
+  } catch (const ConfigurationError& error) {
+    throw FileError(paths.priors, error.what());
+  }
+  if (!std::filesystem::exists(paths.vocabulary)) return saved;
+  saved.vocabulary = io::read_vocabulary(paths.vocabulary);
+  if (saved.vocabulary.size() != saved.priors.words) {
+    throw FileError(paths.vocabulary, fmt::format("has {} words, but {} has {}", saved.vocabulary.size(),
+                                                  counts.path(), saved.priors.words));
+  }
+  return saved;
+}
 
 TopicFiles::TopicFiles(const std::string& prefix, const TopicPriors& priors)
     : prefix_(prefix),
-      counts_(counts_file(prefix), {priors.words, priors.topics()}),
-      priors_(priors_file(prefix), {priors.topics() + 1}) {}
+      counts_(topic_paths(prefix).counts, {priors.words, priors.topics()}),
+      priors_(topic_paths(prefix).priors, {priors.topics() + 1}) {}
 
 void TopicFiles::write(Worker& worker, const TopicTables& tables, const TopicPriors& priors,
                        const io::Vocabulary& vocabulary) {
@@ -112,21 +119,26 @@ void TopicFiles::write(Worker& worker, const TopicTables& tables, const TopicPri
   priors_.append(std::span(&priors.beta, 1));
   counts_.close();
   priors_.close();
-  if (!vocabulary.empty()) return io::write_vocabulary(vocabulary_file(prefix_), vocabulary);
-  std::error_code error;
-  std::filesystem::remove(vocabulary_file(prefix_), error);
-  if (error) throw FileError(vocabulary_file(prefix_), "cannot be removed: " + error.message());
+  const TopicPaths paths = topic_paths(prefix_);
+  if (vocabulary.empty()) {
+    std::error_code error;
+    std::filesystem::remove(paths.vocabulary, error);
+    if (error) throw FileError(paths.vocabulary, "cannot be removed: " + error.message());
+  } else {
+    io::write_vocabulary(paths.vocabulary, vocabulary);
+  }
+  description_of(paths, priors, !vocabulary.empty()).write(prefix_);
 }
 
 SavedTopics read_saved_topics(ParameterServer& server, const std::string& prefix) {
   const bool reads = server.rank() == Rank{0};
-  const auto own = [&] { return reads ? to_bytes(read_files(prefix)) : std::string(); };
+  const auto own = [&] { return reads ? to_bytes(read_saved_topics(topic_paths(prefix))) : std::string(); };
   return from_bytes(server.exchange("read_saved_topics", own).front());
 }
 
 void load_saved_counts(ParameterServer& server, const std::string& prefix, const TopicTables& tables) {
   run_on_rank_0(server, [&](Worker& worker) {
-    io::NpyInput input = open_counts(prefix);
+    io::NpyInput input = open_counts(topic_paths(prefix).counts);
     const std::size_t topics = tables.words.length();
     if (input.shape() != io::NpyShape{tables.words.keys(), topics})
       throw FileError(input.path(), "has changed since its topics were read");

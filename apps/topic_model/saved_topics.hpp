@@ -15,7 +15,7 @@ namespace lapse::apps {
 
 // Writes <prefix>-counts.npy, how often each word occurs with each topic (words x topics, int32);
 // <prefix>-priors.npy, alpha of each topic, then beta (float64); and <prefix>-vocabulary.txt, the words in
-// the order of their numbers, if words have names.
+// the order of their numbers, if words have names; and <prefix>.json, their description (ModelDescription).
 class TopicFiles {
  public:
   // Creates the files of numbers, so that a bad path is noticed before the training. Throws FileError.
@@ -37,9 +37,19 @@ struct SavedTopics {
   io::Vocabulary vocabulary = {};  // empty: words have no names
 };
 
-// Collective. Reads all files except the counts, of which it reads the header. The ranks need no files: rank
-// 0 reads them. Throws PeerFailed, with the message of a FileError, on the other ranks and FileError on rank
-// 0 for files that are missing, have another form than TopicFiles writes, or do not match each other.
+struct TopicPaths {
+  std::string counts;
+  std::string priors;
+  std::string vocabulary;  // need not exist
+};
+TopicPaths topic_paths(const std::string& prefix);
+
+// Reads all files except the counts, of which it reads the header. Throws FileError for files that are
+// missing, have another form than TopicFiles writes, or do not match each other.
+SavedTopics read_saved_topics(const TopicPaths& paths);
+
+// Collective. Rank 0 reads the files for all. Throws PeerFailed, with the message of a FileError, on the other
+// ranks, and FileError on rank 0.
 SavedTopics read_saved_topics(ParameterServer& server, const std::string& prefix);
 
 // Collective. Adds the counts to the tables of these topics, which have no counts yet; rank 0 reads them.

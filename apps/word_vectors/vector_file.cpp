@@ -259,6 +259,17 @@ void VectorFileWriter::close() {
   file_.close();
 }
 
+ModelDescription describe_vectors(VectorFormat format, std::size_t words, std::size_t dimensions,
+                                  const std::string& path) {
+  ModelDescription description("word_vectors", "similarity = a @ b / (norm(a) * norm(b))");
+  description.add("encoding", std::string(format == VectorFormat::text ? "text" : "binary"));
+  description.add("words", std::uint64_t{words});
+  description.add("dimensions", std::uint64_t{dimensions});
+  description.add_file("vectors", path,
+                       "word2vec: a line `words dimensions`, then each word with its numbers");
+  return description;
+}
+
 WordVectors read_vectors(const io::Input& input) {
   VectorInput file(input);
   const VectorHeader header = read_header(file);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/common/model_description.hpp"
 #include "apps/word_vectors/word_vectors.hpp"
 #include "lapse/io/files/input.hpp"
 #include "lapse/io/files/output_file.hpp"
@@ -38,6 +39,10 @@ class VectorFileWriter {
   std::size_t dimensions_;
   std::string block_;
 };
+
+// Of a file that was written.
+ModelDescription describe_vectors(VectorFormat format, std::size_t words, std::size_t dimensions,
+                                  const std::string& path);
 
 // Reads either format, plain or compressed; the first vector decides which one. Numbers too small for a float
 // become 0. Throws FileError for a malformed or truncated file, for a number that is not finite or too large

@@ -171,7 +171,7 @@ TEST_CASE("the evaluation is that of one thread, however many workers there are"
   const Ranker ranker(trainer.model(), trainer.form(), known);
   for (const double rank : ranker.ranks(graph.test, {entities, relations})) sums.add(rank);
   const RankingMetrics alone = sums.metrics();
-  const Evaluator evaluator(graph, trainer.model(), trainer.form());
+  const Evaluator evaluator(graph, trainer.options().model, trainer.form());
   for (const std::int32_t workers : {0, 1, 3}) {
     const Evaluation evaluation = evaluator.evaluate(server, workers, trainer.tables());
     check_equal(evaluation.test, {alone, alone});
@@ -205,7 +205,7 @@ TEST_CASE("the files of the embeddings hold the values of the tables") {
   run_on_rank_0(server, [&](Worker& worker) {
     const lapse::test::TemporaryDirectory directory;
     const std::string prefix = directory / "out";
-    EmbeddingFiles files(prefix, graph, trainer.model(), trainer.form());
+    EmbeddingFiles files(prefix, graph, trainer.options().model, trainer.form());
     CHECK_FALSE(std::filesystem::exists(prefix + "-entities.npy"));
     files.write(worker, trainer.tables());
     const auto written_entities = io::read_npy<float>(prefix + "-entities.npy");

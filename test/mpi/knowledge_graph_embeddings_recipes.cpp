@@ -119,7 +119,7 @@ TEST_CASE("the files have the embeddings of inverse relations behind those of th
   run_on_rank_0(manager.server(), [&](Worker& worker) {
     const lapse::test::TemporaryDirectory directory;
     const std::string prefix = directory / "out";
-    EmbeddingFiles(prefix, graph, trainer.model(), trainer.form()).write(worker, trainer.tables());
+    EmbeddingFiles(prefix, graph, trainer.options().model, trainer.form()).write(worker, trainer.tables());
     CHECK(io::read_npy<float>(prefix + "-relations.npy").shape == io::NpyShape{6, 16});
   });
   manager.close();

@@ -1,0 +1,91 @@
+#include "apps/answers/query_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "lapse/io/text/text_fields.hpp"
+
+namespace lapse::apps {
+
+std::vector<std::string_view> query_fields(std::string_view line) {
+  std::vector<std::string_view> fields;
+  if (io::trimmed(line).empty()) return fields;
+  const bool has_tabs = line.find('\t') != std::string_view::npos;
+  io::Fields parts(line, has_tabs ? io::Separator::tab : io::Separator::blanks);
+  for (std::string_view field; parts.next(field);) fields.push_back(field);
+  return fields;
+}
+
+void QueryAnswers::ask(const std::vector<std::string>& lines) {
+  std::vector<Query> queries;
+  for (const std::string& line : lines) {
+    std::vector<std::string_view> fields = query_fields(line);
+    if (!fields.empty()) queries.push_back({.fields = std::move(fields)});
+  }
+  answer(queries);
+  for (const Query& query : queries) print(query);
+  std::fflush(output_.answers);
+}
+
+void QueryAnswers::ask(std::vector<std::string_view> fields) {
+  std::vector<Query> queries{{.fields = std::move(fields)}};
+  answer(queries);
+  print(queries.front());
+  std::fflush(output_.answers);
+}
+
+void QueryAnswers::answer(std::vector<Query>& queries) const {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < queries.size(); i = next++) {
+      try {
+        queries[i].answers = question_.answer(queries[i].fields);
+      } catch (const std::exception& error) {
+        queries[i].error = error.what();
+      }
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (std::size_t helper = 1; helper < std::min(threads_, queries.size()); ++helper)
+    helpers.emplace_back(work);
+  work();
+}
+
+void QueryAnswers::print(const Query& query) {
+  ++queries_;
+  if (!query.error.empty()) ++errors_;
+  if (output_.json) return print_json(query);
+  if (!query.error.empty()) return fmt::print(output_.errors, "error: query {}: {}\n", queries_, query.error);
+  const std::string asked =
+      question_.is_long() ? std::to_string(queries_) : fmt::format("{}", fmt::join(query.fields, "\t"));
+  for (const Scored& answer : query.answers) {
+    fmt::print(output_.answers, "{}\t{}{}{:.6g}\n", asked, answer.name, question_.is_number() ? "" : "\t",
+               answer.value);
+  }
+}
+
+void QueryAnswers::print_json(const Query& query) const {
+  nlohmann::ordered_json json;
+  if (question_.is_long())
+    json["query"] = queries_;
+  else
+    json["query"] = query.fields;
+  if (!query.error.empty()) {
+    json["error"] = query.error;
+  } else if (question_.is_number()) {
+    json["value"] = query.answers.front().value;
+  } else {
+    json["answers"] = nlohmann::ordered_json::array();
+    for (const Scored& answer : query.answers)
+      json["answers"].push_back({{"name", answer.name}, {"value", answer.value}});
+  }
+  using Handler = nlohmann::ordered_json::error_handler_t;  // names may have any bytes
+  fmt::print(output_.answers, "{}\n", json.dump(-1, ' ', false, Handler::replace));
+}
+
+}  // namespace lapse::apps

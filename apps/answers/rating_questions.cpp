@@ -1,0 +1,100 @@
+#include "apps/answers/rating_questions.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "apps/answers/best_rows.hpp"
+#include "lapse/io/matrices/rating_file.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+RatingModel::Side read_side(const ModelDescription& model, const std::string& rows, const std::string& role) {
+  RatingModel::Side side{read_factors(model, role == "row"), {}};
+  if (model.has_file(role + "_biases"))
+    side.biases = read_rows(model, role + "_biases", model.count(rows), 1);
+  else
+    side.biases.assign(side.factors.size(), 0);
+  return side;
+}
+
+// The row of each id, or nullopt.
+std::vector<std::optional<std::uint32_t>> rows_of(const std::vector<std::uint64_t>& ids,
+                                                  const RowNames& names) {
+  std::vector<std::optional<std::uint32_t>> rows;
+  rows.reserve(ids.size());
+  for (const std::uint64_t id : ids) {
+    const auto row = names.try_find(std::to_string(id));
+    rows.push_back(row ? std::optional(static_cast<std::uint32_t>(*row)) : std::nullopt);
+  }
+  return rows;
+}
+
+}  // namespace
+
+NamedRows read_factors(const ModelDescription& model, bool of_rows) {
+  const std::string role = of_rows ? "row" : "column";
+  const std::uint64_t rows = model.count(role + "s");
+  std::vector<float> factors = read_rows(model, role + "s", rows, model.count("rank"));
+  return {RowNames::read(model, role, of_rows ? "user" : "item", rows), std::move(factors)};
+}
+
+RatingModel::RatingModel(const ModelDescription& model)
+    : mean_(model.number("mean")),
+      users_(read_side(model, "rows", "row")),
+      items_(read_side(model, "columns", "column")) {}
+
+double RatingModel::rating(std::size_t user, std::size_t item) const {
+  return mean_ + static_cast<double>(users_.biases[user]) + static_cast<double>(items_.biases[item]) +
+         dot_of_rows(users_.factors.row(user), items_.factors.row(item));
+}
+
+std::vector<Scored> RatingQuestion::answer(std::span<const std::string_view> query) const {
+  require_fields(query, fields());
+  const std::size_t user = model_.users().factors.names().find(query[0]);
+  const std::size_t item = model_.items().factors.names().find(query[1]);
+  return {{{}, model_.rating(user, item)}};
+}
+
+BestRatedQuestion::BestRatedQuestion(RatingModel model, Asked asked, std::size_t count,
+                                     const std::vector<std::string>& seen)
+    : model_(std::move(model)), asked_(asked), count_(count) {
+  for (const std::string& file : seen) read_seen(file);
+  for (std::vector<std::uint32_t>& rows : seen_) std::ranges::sort(rows);
+}
+
+void BestRatedQuestion::read_seen(const std::string& file) {
+  const RowNames& users = model_.users().factors.names();
+  const RowNames& items = model_.items().factors.names();
+  seen_.resize(asked_ == Asked::items ? users.size() : items.size());
+  io::RatingIds ids;
+  const io::CoordinateMatrix ratings = io::read_ratings(file, ids);
+  const auto user_rows = rows_of(ids.users.ids(), users);
+  const auto item_rows = rows_of(ids.items.ids(), items);
+  for (const io::Cell& cell : ratings.cells) {
+    const auto user = user_rows[cell.row];
+    const auto item = item_rows[cell.column];
+    if (!user || !item) continue;
+    if (asked_ == Asked::items)
+      seen_[*user].push_back(*item);
+    else
+      seen_[*item].push_back(*user);
+  }
+}
+
+std::vector<Scored> BestRatedQuestion::answer(std::span<const std::string_view> query) const {
+  require_fields(query, fields());
+  const bool asks_items = asked_ == Asked::items;
+  const RatingModel::Side& known = asks_items ? model_.users() : model_.items();
+  const RatingModel::Side& asked = asks_items ? model_.items() : model_.users();
+  const std::size_t row = known.factors.names().find(query[0]);
+  std::vector<double> ratings(asked.factors.size());
+  for (std::size_t other = 0; other < ratings.size(); ++other)
+    ratings[other] = asks_items ? model_.rating(row, other) : model_.rating(other, row);
+  const std::span<const std::uint32_t> seen =
+      seen_.empty() ? std::span<const std::uint32_t>() : std::span<const std::uint32_t>(seen_[row]);
+  return best_rows(ratings, asked.factors.names(), count_, seen);
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,77 @@
+// Questions to a factorized matrix of ratings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/answers/named_rows.hpp"
+#include "apps/answers/question.hpp"
+#include "apps/common/model_description.hpp"
+
+namespace lapse::apps {
+
+// The factors that the application has written. A rating is predicted as
+//   mean + row_bias + column_bias + row . column,
+// without biases if the model has none. Immutable.
+class RatingModel {
+ public:
+  // Rows (users) or columns (items).
+  struct Side {
+    NamedRows factors;
+    std::vector<float> biases;  // zeros if the model has none
+  };
+
+  // Throws FileError for files that are missing or do not fit the description.
+  explicit RatingModel(const ModelDescription& model);
+
+  const Side& users() const { return users_; }
+  const Side& items() const { return items_; }
+  double rating(std::size_t user, std::size_t item) const;
+
+ private:
+  double mean_;
+  Side users_;
+  Side items_;
+};
+
+// One side of the model, as for SimilarQuestion: rows or columns. Throws FileError.
+NamedRows read_factors(const ModelDescription& model, bool of_rows);
+
+// USER ITEM: the predicted rating.
+class RatingQuestion final : public Question {
+ public:
+  explicit RatingQuestion(RatingModel model) : model_(std::move(model)) {}
+
+  std::string_view fields() const override { return "USER ITEM"; }
+  bool is_number() const override { return true; }
+  std::vector<Scored> answer(std::span<const std::string_view> query) const override;
+
+ private:
+  RatingModel model_;
+};
+
+// USER: the items with the highest predicted ratings; or ITEM: such users. Without those whose rating is in
+// one of the files `seen`.
+class BestRatedQuestion final : public Question {
+ public:
+  enum class Asked : std::uint8_t { items, users };
+
+  // Throws what read_ratings throws; users and items of these files that the model lacks are ignored.
+  BestRatedQuestion(RatingModel model, Asked asked, std::size_t count, const std::vector<std::string>& seen);
+
+  std::string_view fields() const override { return asked_ == Asked::items ? "USER" : "ITEM"; }
+  std::vector<Scored> answer(std::span<const std::string_view> query) const override;
+
+ private:
+  void read_seen(const std::string& file);
+
+  RatingModel model_;
+  Asked asked_;
+  std::size_t count_;
+  std::vector<std::vector<std::uint32_t>> seen_;  // by what the query names, ascending; empty: none
+};
+
+}  // namespace lapse::apps

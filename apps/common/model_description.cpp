@@ -1,0 +1,153 @@
+#include "apps/common/model_description.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "apps/common/summary.hpp"
+#include "lapse/core/file_error.hpp"
+#include "lapse/core/version.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::string_view kModelFormat = "lapse model 1";
+
+// The words of this process's command line; those with blanks are quoted.
+std::string command_of_process() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string command;
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (!command.empty()) command += ' ';
+    command += word.empty() || word.find_first_of(" \t'\"\\$*?;&|<>()") != std::string::npos
+                   ? fmt::format("'{}'", word)
+                   : word;
+  }
+  return command;
+}
+
+std::string name_of(std::string_view path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+OrderedJson to_json(const ModelDescription::Parameter& parameter) {
+  return std::visit([](const auto& value) { return OrderedJson(value); }, parameter);
+}
+
+ModelDescription::Parameter to_parameter(const OrderedJson& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_unsigned()) return json.get<std::uint64_t>();
+  if (json.is_number()) return json.get<double>();
+  return json.get<std::string>();
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
+  return text;
+}
+
+}  // namespace
+
+void ModelDescription::add(std::string_view name, const Parameter& value) {
+  parameters_.emplace_back(name, value);
+}
+
+void ModelDescription::add_file(std::string_view role, std::string_view path, std::string_view holds) {
+  files_.push_back({std::string(role), name_of(path), std::string(holds)});
+}
+
+void ModelDescription::write(const std::string& model) const {
+  OrderedJson json;
+  json["format"] = kModelFormat;
+  json["kind"] = kind_;
+  const std::string command = command_of_process();
+  json["program"] = name_of(std::string_view(command).substr(0, command.find(' ')));
+  json["version"] = library_version_text();
+  json["command"] = command;
+  json["parameters"] = OrderedJson::object();
+  for (const auto& [name, value] : parameters_) json["parameters"][name] = to_json(value);
+  json["files"] = OrderedJson::object();
+  for (const File& file : files_) json["files"][file.role] = {{"file", file.name}, {"holds", file.holds}};
+  json["formula"] = formula_;
+  // A command line may have any bytes.
+  write_text_file(model + ".json", json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+}
+
+ModelDescription ModelDescription::read(const std::string& model) {
+  const std::string path =
+      model.ends_with(".json") && std::filesystem::is_regular_file(model) ? model : model + ".json";
+  if (!std::filesystem::exists(path)) {
+    throw FileError(path, fmt::format("does not exist; expected the description of the model '{}', which an "
+                                      "application writes beside the model's files",
+                                      model));
+  }
+  try {
+    const OrderedJson json = OrderedJson::parse(read_text(path));
+    if (json.at("format").get<std::string>() != kModelFormat)
+      throw FileError(path, fmt::format("has the format '{}', expected '{}'",
+                                        json.at("format").get<std::string>(), kModelFormat));
+    ModelDescription description(json.at("kind").get<std::string>(), json.at("formula").get<std::string>());
+    description.command_ = json.at("command").get<std::string>();
+    description.path_ = path;
+    for (const auto& [name, value] : json.at("parameters").items())
+      description.add(name, to_parameter(value));
+    for (const auto& [role, file] : json.at("files").items()) {
+      description.files_.push_back(
+          {role, file.at("file").get<std::string>(), file.at("holds").get<std::string>()});
+    }
+    return description;
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(path, fmt::format("is no description of a model: {}", error.what()));
+  }
+}
+
+template <class T>
+const T& ModelDescription::parameter(std::string_view name, std::string_view expected) const {
+  for (const auto& [own, value] : parameters_) {
+    if (own != name) continue;
+    if (const T* const typed = std::get_if<T>(&value)) return *typed;
+    throw FileError(path_, fmt::format("the parameter {} is no {}", name, expected));
+  }
+  throw FileError(path_, fmt::format("has no parameter {}, expected a {}", name, expected));
+}
+
+std::uint64_t ModelDescription::count(std::string_view name) const {
+  return parameter<std::uint64_t>(name, "integer from 0");
+}
+
+double ModelDescription::number(std::string_view name) const {
+  for (const auto& [own, value] : parameters_)
+    if (const auto* const integer = std::get_if<std::uint64_t>(&value); own == name && integer != nullptr)
+      return static_cast<double>(*integer);
+  return parameter<double>(name, "number");
+}
+
+bool ModelDescription::flag(std::string_view name) const {
+  return parameter<bool>(name, "boolean");
+}
+
+const std::string& ModelDescription::text(std::string_view name) const {
+  return parameter<std::string>(name, "text");
+}
+
+bool ModelDescription::has_file(std::string_view role) const {
+  for (const File& file : files_)
+    if (file.role == role) return true;
+  return false;
+}
+
+std::string ModelDescription::path_of(std::string_view role) const {
+  for (const File& file : files_)
+    if (file.role == role) return (std::filesystem::path(path_).parent_path() / file.name).string();
+  throw FileError(path_, fmt::format("names no file of {}", role));
+}
+
+}  // namespace lapse::apps

@@ -44,6 +44,10 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
     problem = load_problem(options.data, worker_readers(server, worker));
   });
+  if (options.check) {
+    if (reports) fmt::print("{}", describe_data(problem));
+    return EXIT_SUCCESS;
+  }
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {
     if (options.baselines && !problem.test.empty()) baselines = compute_baselines(problem);

@@ -20,12 +20,11 @@ RatingModel::Side read_side(const ModelDescription& model, const std::string& ro
 }
 
 // The row of each id, or nullopt.
-std::vector<std::optional<std::uint32_t>> rows_of(const std::vector<std::uint64_t>& ids,
-                                                  const RowNames& names) {
+std::vector<std::optional<std::uint32_t>> rows_of(const io::RowIds& ids, const RowNames& names) {
   std::vector<std::optional<std::uint32_t>> rows;
   rows.reserve(ids.size());
-  for (const std::uint64_t id : ids) {
-    const auto row = names.try_find(std::to_string(id));
+  for (std::size_t id = 0; id < ids.size(); ++id) {
+    const auto row = names.try_find(ids.text(id));
     rows.push_back(row ? std::optional(static_cast<std::uint32_t>(*row)) : std::nullopt);
   }
   return rows;
@@ -69,9 +68,9 @@ void BestRatedQuestion::read_seen(const std::string& file) {
   const RowNames& items = model_.items().factors.names();
   seen_.resize(asked_ == Asked::items ? users.size() : items.size());
   io::RatingIds ids;
-  const io::CoordinateMatrix ratings = io::read_ratings(file, ids);
-  const auto user_rows = rows_of(ids.users.ids(), users);
-  const auto item_rows = rows_of(ids.items.ids(), items);
+  const io::CoordinateMatrix ratings = io::read_ratings(file, ids, {.ids = io::IdKind::names});  // as text
+  const auto user_rows = rows_of(ids.users, users);
+  const auto item_rows = rows_of(ids.items, items);
   for (const io::Cell& cell : ratings.cells) {
     const auto user = user_rows[cell.row];
     const auto item = item_rows[cell.column];

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "apps/common/table_reader.hpp"
+#include "lapse/io/vocabulary/vocabulary_file.hpp"
 
 namespace lapse::apps {
 
 namespace {
 
 void add_side(ModelDescription& description, const std::string& prefix, const std::string& name,
-              const std::string& noun, const FactorModel& model, bool has_ids) {
+              const std::string& noun, const FactorModel& model, bool has_ids, bool has_names) {
   const std::string file = prefix + "-" + name;
   description.add_file(name + "s", file + "s.npy",
                        "float32, " + name + "s x rank: the factors of each " + noun);
@@ -19,6 +20,9 @@ void add_side(ModelDescription& description, const std::string& prefix, const st
   if (has_ids)
     description.add_file(name + "_ids", file + "-ids.npy",
                          "uint64: the id of the " + noun + " of each " + name + ", ascending");
+  if (has_names)
+    description.add_file(name + "_names", file + "-names.txt",
+                         "the name of the " + noun + " of each " + name + ", a tab, its number of ratings");
 }
 
 ModelDescription description_of(const std::string& prefix, const FactorizationProblem& problem,
@@ -32,8 +36,9 @@ ModelDescription description_of(const std::string& prefix, const FactorizationPr
   description.add("rows", problem.rows);
   description.add("columns", problem.columns);
   description.add("mean", double{model.mean()});
-  add_side(description, prefix, "row", "user", model, !problem.row_ids.empty());
-  add_side(description, prefix, "column", "item", model, !problem.column_ids.empty());
+  add_side(description, prefix, "row", "user", model, !problem.row_ids.empty(), !problem.row_names.empty());
+  add_side(description, prefix, "column", "item", model, !problem.column_ids.empty(),
+           !problem.column_names.empty());
   return description;
 }
 
@@ -44,17 +49,19 @@ FactorFiles::FactorFiles(const std::string& prefix, const FactorizationProblem& 
     : prefix_(prefix),
       description_(description_of(prefix, problem, model)),
       model_(model),
-      rows_(create(prefix + "-row", problem.rows, problem.row_ids)),
-      columns_(create(prefix + "-column", problem.columns, problem.column_ids)) {}
+      rows_(create(prefix + "-row", problem.rows, problem.row_ids, problem.row_names)),
+      columns_(create(prefix + "-column", problem.columns, problem.column_ids, problem.column_names)) {}
 
 FactorFiles::Side FactorFiles::create(const std::string& prefix, std::uint64_t count,
-                                      const std::vector<std::uint64_t>& ids) const {
+                                      const std::vector<std::uint64_t>& ids,
+                                      const io::Vocabulary& names) const {
   Side side{io::NpyWriter<float>(prefix + "s.npy", {count, model_.rank()}), std::nullopt, std::nullopt};
   if (model_.has_biases()) side.biases.emplace(prefix + "-biases.npy", io::NpyShape{count});
   if (!ids.empty()) {
     side.ids.emplace(prefix + "-ids.npy", io::NpyShape{count});
     side.ids->append(ids);
   }
+  if (!names.empty()) io::write_vocabulary(prefix + "-names.txt", names);
   return side;
 }
 

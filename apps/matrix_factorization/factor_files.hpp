@@ -18,7 +18,8 @@ namespace lapse::apps {
 // <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
 // If the matrix was read from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the ids
-// of rows and columns, in ascending order. <prefix>.json describes all of them (ModelDescription).
+// of rows and columns, in ascending order; if these are names, <prefix>-row-names.txt and
+// <prefix>-column-names.txt have them, each with a tab and its number of ratings. <prefix>.json describes all of them (ModelDescription).
 class FactorFiles {
  public:
   // Creates the files, so that a bad path is noticed before the training. Throws FileError.
@@ -35,7 +36,8 @@ class FactorFiles {
     std::optional<io::NpyWriter<std::uint64_t>> ids;
   };
 
-  Side create(const std::string& prefix, std::uint64_t count, const std::vector<std::uint64_t>& ids) const;
+  Side create(const std::string& prefix, std::uint64_t count, const std::vector<std::uint64_t>& ids,
+              const io::Vocabulary& names) const;
   void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t count,
                   Side& side) const;
 

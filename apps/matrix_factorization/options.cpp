@@ -15,6 +15,7 @@
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
+#include "lapse/io/text/table_fields.hpp"
 
 namespace lapse::apps {
 
@@ -37,11 +38,26 @@ io::ZipfMatrixOptions parse_shape(io::ZipfMatrixOptions options, const std::stri
   return options;
 }
 
+std::vector<std::string> parse_columns(const std::string& text) {
+  std::vector<std::string> columns = CLI::detail::split(text, ',');
+  const bool has_empty = std::ranges::any_of(columns, [](const auto& column) { return column.empty(); });
+  if (columns.size() < 2 || columns.size() > 3 || has_empty)
+    throw CLI::ValidationError("--columns", "'" + text + "' is not USER,ITEM or USER,ITEM,RATING");
+  return columns;
+}
+
+std::map<std::string, std::string> separators() {
+  std::map<std::string, std::string> separators{{"found", ""}};
+  for (const char* const name : {"tab", "comma", "semicolon", "colons", "bar", "blanks"})
+    separators.emplace(name, io::separator_of(name));
+  return separators;
+}
+
 void add_data_options(CLI::App& app, DataOptions& data) {
   CLI::Option* const file = app.add_option(
       "ratings", data.train_file,
-      "Rating file: lines `user item rating`, separated by tabs, commas or blanks; plain or packed by "
-      "gzip, xz or zstd; -: standard input. Users and items are integers from 0 to 2^64 - 1");
+      "Rating file: lines `user item rating`, or other columns that a header names; plain or packed by gzip, "
+      "xz or zstd; -: standard input. Users and items are integers from 0 to 2^64 - 1, or names");
   file->check(file_name());
   CLI::Option* const zipf = app.add_option_function<std::string>(
       "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },
@@ -60,6 +76,21 @@ void add_data_options(CLI::App& app, DataOptions& data) {
       ->check(number_in(0, 0.99))
       ->excludes(test)
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--columns", [&data](const std::string& text) { data.columns = parse_columns(text); },
+         "Columns of user, item and rating: names in the first line or numbers from 1, as "
+         "userId,movieId,rating; two: each line is a rating of 1 (default: by known names in the first line, "
+         "else 1,2,3)")
+      ->needs(file)
+      ->type_name("USER,ITEM[,RATING]");
+  add_names(app, "--separator", data.separator, separators(),
+            "Between columns (default: found in the first line)")
+      ->needs(file);
+  add_names(app, "--ids", data.ids,
+            std::map<std::string, io::IdKind>{
+                {"found", io::IdKind::found}, {"numbers", io::IdKind::numbers}, {"names", io::IdKind::names}},
+            "What users and items are; found: as the first of each")
+      ->needs(file);
   app.add_option("--max-id", data.max_id, "Larger user and item ids are an error (default: no limit)")
       ->check(integer_from_0())
       ->needs(file);
@@ -233,12 +264,15 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
          "Of generated matrix, held-out ratings, initial factors and order of the cells")
       ->check(integer_from_0())
       ->default_str("1");
+  app.add_flag("--check", options.check,
+               "Only print how the data is understood: columns, ids, counts, the first ratings");
   app.add_flag("--baselines,!--no-baselines", options.baselines,
                "Show what mean and biases alone reach (default: yes)");
   app.add_option("--output-prefix", options.output_prefix,
                  "Write the factors to PREFIX-rows.npy and PREFIX-columns.npy, biases to "
                  "PREFIX-{row,column}-biases.npy, the user and item ids of the rows of these files to "
-                 "PREFIX-{row,column}-ids.npy")
+                 "PREFIX-{row,column}-ids.npy or -names.txt, and a description of all to PREFIX.json, for "
+                 "lapse-answers")
       ->check(file_name());
   app.add_option("--summary-json", options.summary_json, "Write the results to this file")
       ->check(file_name());

@@ -21,6 +21,7 @@ struct MatrixFactorizationOptions {
   std::optional<adapm::Technique> technique;  // for the mode with intents
   CheckpointOptions checkpoints;
   ManagerSettings settings;
+  bool check = false;  // only says how the data is understood
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
   std::string summary_json;   // file; empty: none

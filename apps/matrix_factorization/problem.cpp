@@ -54,7 +54,7 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
   if (train.empty()) throw UsageError("no cells to train on: the matrix is empty or all cells are held out");
   check_inside(train, rows, columns);
   check_inside(test, rows, columns);
-  FactorizationProblem problem{rows, columns, std::move(train), std::move(test), 0, {}, {}, {}, {}};
+  FactorizationProblem problem{rows, columns, std::move(train), std::move(test), 0, {}, {}};
   problem.row_counts.resize(rows);
   problem.column_counts.resize(columns);
   double sum = 0;
@@ -86,10 +86,16 @@ FactorizationProblem generate(const DataOptions& options) {
 
 FactorizationProblem read_files(const DataOptions& options, const io::ReaderGroup& group) {
   const auto inputs = io::shared_inputs({options.train_file, options.test_file}, group);
-  const io::RatingFileOptions limits{.max_user_id = options.max_id, .max_item_id = options.max_id};
+  const io::RatingFileOptions format{.columns = options.columns,
+                                     .separator = options.separator,
+                                     .ids = options.ids,
+                                     .max_user_id = options.max_id,
+                                     .max_item_id = options.max_id};
   io::RatingIds ids;
+  std::vector<std::string> layouts;
   const auto read = [&](const io::Input& input) {
-    io::CoordinateMatrix matrix = io::read_ratings(input, ids, limits);
+    io::CoordinateMatrix matrix = io::read_ratings(input, ids, format);
+    layouts.push_back(fmt::format("{}: {}", io::input_name(input.path()), matrix.layout));
     for (const std::string& warning : matrix.warnings) group.warn(warning);
     return std::move(matrix.cells);
   };
@@ -108,6 +114,9 @@ FactorizationProblem read_files(const DataOptions& options, const io::ReaderGrou
   FactorizationProblem problem = make_problem(rows.size(), columns.size(), std::move(train), std::move(test));
   problem.row_ids = ids.users.ids();
   problem.column_ids = ids.items.ids();
+  problem.row_names = ids.users.names();
+  problem.column_names = ids.items.names();
+  problem.layouts = std::move(layouts);
   return problem;
 }
 

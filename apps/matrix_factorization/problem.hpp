@@ -9,6 +9,8 @@
 #include "lapse/io/loading/reader_group.hpp"
 #include "lapse/io/matrices/coordinate_matrix.hpp"
 #include "lapse/io/matrices/zipf_matrix.hpp"
+#include "lapse/io/vocabulary/row_ids.hpp"
+#include "lapse/io/vocabulary/vocabulary.hpp"
 
 namespace lapse::apps {
 
@@ -18,6 +20,9 @@ struct DataOptions {
   std::string train_file;                                            // empty: a generated matrix
   std::string test_file;                                             // empty: holds out a part of the cells
   std::uint64_t max_id = std::numeric_limits<std::uint64_t>::max();  // of users and items of files
+  std::vector<std::string> columns = {};                             // io::RatingFileOptions
+  std::string separator = {};
+  io::IdKind ids = io::IdKind::found;
   double test_fraction = 0.1;
   std::uint64_t seed = 1;  // for the choice of the held-out cells
   io::ZipfMatrixOptions zipf;
@@ -33,9 +38,14 @@ struct FactorizationProblem {
   // Training cells of each row and column.
   std::vector<std::uint32_t> row_counts;
   std::vector<std::uint32_t> column_counts;
-  // Ids in the files, for each row and column; ascending. Empty for a generated matrix.
-  std::vector<std::uint64_t> row_ids;
-  std::vector<std::uint64_t> column_ids;
+  // Ids in the files, for each row and column; ascending. Empty for a generated matrix, and for names.
+  std::vector<std::uint64_t> row_ids = {};
+  std::vector<std::uint64_t> column_ids = {};
+  // Names, likewise, in the order of their bytes. Empty if the ids are numbers.
+  io::Vocabulary row_names = {};
+  io::Vocabulary column_names = {};
+  // How the files were understood, line by line.
+  std::vector<std::string> layouts = {};
 };
 
 // Fills in means and counts. Throws UsageError if there are no training cells, or cells outside the matrix.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "apps/common/management_report.hpp"
 
@@ -36,7 +39,51 @@ std::string epochs_json(const Trainer& trainer) {
   return json + "]";
 }
 
+// "943 users, from 1 to 943" or "3 users, from 'ada' to 'eve'"
+std::string ids_text(std::string_view noun, std::uint64_t count, const std::vector<std::uint64_t>& ids,
+                     const io::Vocabulary& names) {
+  if (!names.empty()) {
+    const auto last = static_cast<io::Vocabulary::Id>(names.size() - 1);
+    return fmt::format("{} {} with names, from '{}' to '{}'", count, noun, names.name(0), names.name(last));
+  }
+  if (ids.empty()) return fmt::format("{} {}", count, noun);
+  return fmt::format("{} {} with numbers, from {} to {}", count, noun, ids.front(), ids.back());
+}
+
+std::string id_text(std::uint32_t index, const std::vector<std::uint64_t>& ids, const io::Vocabulary& names) {
+  if (!names.empty()) return fmt::format("'{}'", names.name(index));
+  return std::to_string(ids.empty() ? index : ids[index]);
+}
+
+// Ratings of a user and an item that have been rated before.
+std::uint64_t repeated_cells(std::vector<io::Cell> cells) {
+  const auto position = [](const io::Cell& cell) { return std::pair(cell.row, cell.column); };
+  std::ranges::sort(cells, {}, position);
+  std::uint64_t repeated = 0;
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    repeated += position(cells[i - 1]) == position(cells[i]) ? 1U : 0U;
+  return repeated;
+}
+
 }  // namespace
+
+std::string describe_data(const FactorizationProblem& problem) {
+  std::string text;
+  for (const std::string& layout : problem.layouts) text += layout + "\n";
+  text += ids_text("users", problem.rows, problem.row_ids, problem.row_names) + "\n";
+  text += ids_text("items", problem.columns, problem.column_ids, problem.column_names) + "\n";
+  const auto [least, greatest] = std::ranges::minmax_element(problem.train, {}, &io::Cell::value);
+  text += fmt::format("{} ratings to train on, from {} to {}, mean {:.4f}; {} held out\n",
+                      problem.train.size(), least->value, greatest->value, problem.mean, problem.test.size());
+  text += fmt::format("{} ratings to train on are of a user and an item that were rated before\n",
+                      repeated_cells(problem.train));
+  constexpr std::size_t kShownRatings = 5;
+  for (const io::Cell& cell : std::span(problem.train).first(std::min(kShownRatings, problem.train.size()))) {
+    text += fmt::format("user {}, item {}: {}\n", id_text(cell.row, problem.row_ids, problem.row_names),
+                        id_text(cell.column, problem.column_ids, problem.column_names), cell.value);
+  }
+  return text;
+}
 
 std::string describe(const FactorizationProblem& problem, const std::optional<Baselines>& baselines) {
   std::string text =

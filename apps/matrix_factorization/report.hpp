@@ -13,6 +13,8 @@
 
 namespace lapse::apps {
 
+// For --check: how the files were understood, what they have, and the first ratings. Ends with a newline.
+std::string describe_data(const FactorizationProblem& problem);
 // One or two lines.
 std::string describe(const FactorizationProblem& problem, const std::optional<Baselines>& baselines);
 // One line.

@@ -171,7 +171,7 @@ TEST_CASE("the evaluation is that of one thread, however many workers there are"
   const Ranker ranker(trainer.model(), trainer.form(), known);
   for (const double rank : ranker.ranks(graph.test, {entities, relations})) sums.add(rank);
   const RankingMetrics alone = sums.metrics();
-  const Evaluator evaluator(graph, trainer.options().model, trainer.form());
+  const Evaluator evaluator(graph, trainer.model(), trainer.form());
   for (const std::int32_t workers : {0, 1, 3}) {
     const Evaluation evaluation = evaluator.evaluate(server, workers, trainer.tables());
     check_equal(evaluation.test, {alone, alone});

@@ -8,6 +8,7 @@ lapse_test(test_io
     io_documentation.cpp
     io_file_parts.cpp
     io_npy.cpp
+    io_rating_columns.cpp
     io_rating_file.cpp
     io_shuffle_buffer.cpp
     io_svm_file.cpp

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/matrix_factorization/baseline.hpp"
+#include "apps/matrix_factorization/report.hpp"
 #include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
@@ -146,8 +147,28 @@ TEST_CASE("what the user of rating files should know is reported once, on the fi
                                                     "measured with them is not what is held out"));
   REQUIRE(load(train, half).size() == 1);
   CHECK_THAT(messages[0], Catch::Matchers::Contains("2048 of 4096 ratings that were looked at are"));
-  REQUIRE(load("item,user,rating\n1,2,3\n", "1 1 1\n").size() == 1);
+  REQUIRE(load("a,b,c\n1,2,3\n", "1 1 1\n").size() == 1);
   CHECK_THAT(messages[0], Catch::Matchers::Contains("train: the header names"));
   group.is_first = false;
   CHECK(load(train, train).empty());
+}
+
+TEST_CASE("users and items may have names, in files with any columns") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("train", "when;item;user\n3;jazz;eve\n4;rock;ada\n");
+  options.test_file = directory.write("test", "when;item;user\n5;jazz;bob\n");
+  options.columns = {"user", "item", "when"};
+  const FactorizationProblem problem = load_problem(options);
+  REQUIRE(problem.row_names.size() == 3);
+  CHECK(problem.row_names.name(1) == "bob");
+  CHECK(problem.column_names.name(0) == "jazz");
+  CHECK(problem.row_ids.empty());
+  CHECK(problem.train == std::vector<lapse::io::Cell>{{2, 0, 3}, {0, 1, 4}});
+  CHECK(problem.test == std::vector<lapse::io::Cell>{{1, 0, 5}});
+  const std::string text = lapse::apps::describe_data(problem);
+  CHECK_THAT(text, Catch::Matchers::Contains("train: separated by semicolons; user: column 3 (user)"));
+  CHECK_THAT(text, Catch::Matchers::Contains("3 users with names, from 'ada' to 'eve'"));
+  CHECK_THAT(text, Catch::Matchers::Contains("2 ratings to train on, from 3 to 4, mean 3.5000; 1 held out"));
+  CHECK_THAT(text, Catch::Matchers::Contains("user 'eve', item 'jazz': 3"));
 }

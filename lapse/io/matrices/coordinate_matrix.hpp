@@ -22,6 +22,8 @@ struct CoordinateMatrix {
   std::vector<Cell> cells;
   // Warnings for the user of the file that the matrix was read from.
   std::vector<std::string> warnings = {};
+  // How that file was understood.
+  std::string layout = {};
 };
 
 }  // namespace lapse::io

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "lapse/io/text/header_names.hpp"
+#include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::io {
 
@@ -29,26 +29,52 @@ constexpr std::array<std::string_view, 14> kRatingNames{
     "rating", "ratings", "score",  "scores", "star",  "stars",     "value",
     "r",      "overall", "weight", "count",  "plays", "playcount", "preference"};
 
+// The column whose name comes first among the names; nullopt if no column has one of them, or two the same.
+std::optional<std::size_t> column_of(std::span<const std::string_view> header,
+                                     std::span<const std::string_view> names) {
+  for (const std::string_view& name : names) {
+    std::optional<std::size_t> found;
+    for (std::size_t column = 0; column < header.size(); ++column) {
+      if (!is_header_name(header[column], std::span(&name, 1))) continue;
+      if (found) return std::nullopt;
+      found = column;
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-void RatingColumns::add_header(std::string_view line, Separator separator) {
-  const std::array<std::span<const std::string_view>, 3> expected{kUserNames, kItemNames, kRatingNames};
-  Fields fields(line, separator);
-  std::vector<std::string> names;
-  bool fits = true;
-  for (std::string_view field; fields.next(field);) {
-    if (names.size() < expected.size()) fits = fits && is_header_name(field, expected[names.size()]);
-    names.push_back(fmt::format("'{}'", shown(field)));
-  }
-  if (fits) return;
-  if (names.size() > kMaxNamesShown) {
-    names.resize(kMaxNamesShown);
-    names.emplace_back("...");
+bool is_user_name(std::string_view field) {
+  return is_header_name(field, kUserNames);
+}
+
+bool is_item_name(std::string_view field) {
+  return is_header_name(field, kItemNames);
+}
+
+std::optional<NamedColumns> columns_by_name(std::span<const std::string_view> header) {
+  const auto user = column_of(header, kUserNames);
+  const auto item = column_of(header, kItemNames);
+  const auto rating = column_of(header, kRatingNames);
+  if (!user || !item || !rating) return std::nullopt;
+  return NamedColumns{*user, *item, *rating};
+}
+
+void RatingColumns::add_header(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) {
+    if (quoted.size() == kMaxNamesShown) {
+      quoted.emplace_back("...");
+      break;
+    }
+    quoted.push_back(fmt::format("'{}'", shown(name)));
   }
   header_ = fmt::format(
       "the header names the columns {}: the first three are read as user, item and rating, whatever their "
       "names",
-      fmt::join(names, ", "));
+      fmt::join(quoted, ", "));
 }
 
 void RatingColumns::add(std::uint64_t user, const Cell& cell) {

@@ -3,15 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "lapse/io/matrices/coordinate_matrix.hpp"
-#include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::io {
+
+// Whether the field is a common name of such a column.
+bool is_user_name(std::string_view field);
+bool is_item_name(std::string_view field);
+
+struct NamedColumns {
+  std::size_t user;
+  std::size_t item;
+  std::size_t rating;
+};
+// The columns of a header that has a common name for each of the three; the more common one if there are
+// several.
+std::optional<NamedColumns> columns_by_name(std::span<const std::string_view> header);
 
 // Gets the header and the first lines of a file, and makes a warning if they suggest other columns. Used by
 // one thread.
@@ -23,7 +37,8 @@ class RatingColumns {
   // `columns`: of every line.
   explicit RatingColumns(std::size_t columns) : columns_(columns) {}
 
-  void add_header(std::string_view line, Separator separator);
+  // Of names that columns_by_name does not know.
+  void add_header(const std::vector<std::string>& names);
   bool wants_more() const { return ratings_ < kMaxRatings; }
   void add(std::uint64_t user, const Cell& cell);
 

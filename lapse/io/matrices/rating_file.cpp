@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,54 +10,36 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/matrices/rating_columns.hpp"
+#include "lapse/io/matrices/rating_layout.hpp"
 #include "lapse/io/text/line_reader.hpp"
+#include "lapse/io/text/table_fields.hpp"
 #include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::io {
 
 namespace {
 
-constexpr std::size_t kColumnsNeeded = 3;
-
-bool is_header(std::string_view line, Separator separator) {
-  Fields fields(line, separator);
-  std::string_view field;
-  for (std::size_t column = 0; column < kColumnsNeeded; ++column) {
-    if (!fields.next(field)) return false;
-    double number = 0;
-    const auto result = std::from_chars(field.data(), field.data() + field.size(), number);
-    if (result.ec != std::errc::invalid_argument) return false;
-  }
-  return true;
+// Also of numbers that are no ids, which are then refused: -1 is no name.
+bool is_number(std::string_view field) {
+  double number = 0;
+  const auto result = std::from_chars(field.data(), field.data() + field.size(), number);
+  return result.ec != std::errc::invalid_argument && result.ptr == field.data() + field.size();
 }
-
-// Properties that a file's first line determines for all lines.
-struct Layout {
-  Separator separator;
-  std::size_t columns;  // required of every line
-  bool has_header;
-  std::uint64_t first_offset;  // of the first line
-  RatingColumns look;
-
-  Layout(std::string_view first_line, std::uint64_t offset)
-      : separator(detect_separator(first_line)),
-        columns(std::max(kColumnsNeeded, Fields(first_line, separator).count_rest())),
-        has_header(is_header(first_line, separator)),
-        first_offset(offset),
-        look(columns) {
-    if (has_header) look.add_header(first_line, separator);
-  }
-};
 
 class RatingParser {
  public:
   RatingParser(const Input& input, RatingIds& ids, const RatingFileOptions& options)
       : reader_(input, options.part), ids_(ids), options_(options) {
-    if (const auto first = first_line_for_part(input, options.part))
-      layout_.emplace(first->text, first->offset);
+    if (!options.columns.empty() && options.columns.size() != 2 && options.columns.size() != 3)
+      throw UsageError(fmt::format("{} columns of a rating file, expected user, item and maybe rating",
+                                   options.columns.size()));
+    if (const auto first = first_line_for_part(input, options.part)) set_layout(first->text, first->offset);
   }
 
   CoordinateMatrix read() {
@@ -74,52 +54,83 @@ class RatingParser {
     if (matrix.cells.empty() && options_.part.is_whole())
       throw FileError(reader_.path(), "contains no ratings, expected lines `user item rating`");
     // A problem of all lines is reported once.
-    if (layout_ && options_.part.index == 0) {
-      if (const std::string warning = layout_->look.warning(); !warning.empty())
+    if (look_ && options_.part.index == 0) {
+      if (const std::string warning = look_->warning(); !warning.empty())
         matrix.warnings.push_back(fmt::format("{}: {}", reader_.path(), warning));
     }
+    if (layout_) matrix.layout = layout_->description();
     matrix.rows = ids_.users.size();
     matrix.columns = ids_.items.size();
     return matrix;
   }
 
  private:
+  void set_layout(std::string_view line, std::uint64_t offset) {
+    layout_ = find_layout(reader_, line, offset, options_);
+    splitter_.emplace(layout_->separator);
+    if (!layout_->is_by_position) return;
+    look_.emplace(layout_->columns);
+    if (layout_->has_header) look_->add_header(layout_->header);
+  }
+
   void read_cells(std::vector<Cell>& cells) {
     while (reader_.next(line_)) {
       if (trimmed(line_).empty()) continue;
-      if (!layout_) layout_.emplace(line_, reader_.line_offset());
+      if (!layout_) set_layout(line_, reader_.line_offset());
       if (layout_->has_header && reader_.line_offset() == layout_->first_offset) continue;
       cells.push_back(parse_line());
     }
   }
 
   Cell parse_line() {
-    Fields splitter(line_, layout_->separator);
-    std::array<std::string_view, kColumnsNeeded> fields;
-    std::size_t found = 0;
-    while (found < fields.size() && splitter.next(fields[found])) ++found;
-    found += splitter.count_rest();
-    if (found != layout_->columns) refuse_columns(found);
-    const std::uint64_t user = parse_id(reader_, fields[0], "user", options_.max_user_id);
-    const std::uint64_t item = parse_id(reader_, fields[1], "item", options_.max_item_id);
-    const float rating = parse_rating(fields[2]);
-    const Cell cell{ids_.users.add(user), ids_.items.add(item), rating};
-    if (layout_->look.wants_more()) layout_->look.add(user, cell);
+    const std::vector<std::string_view>& fields = splitter_->split(line_);
+    if (splitter_->has_open_quote())
+      reader_.fail("a quote that begins a field does not end in the line", line_);
+    if (fields.size() != layout_->columns) refuse_columns(fields);
+    const std::string_view user = fields[layout_->user];
+    const Cell cell{parse_row(user, "user", options_.max_user_id, ids_.users),
+                    parse_row(fields[layout_->item], "item", options_.max_item_id, ids_.items),
+                    layout_->rating ? parse_rating(fields[*layout_->rating]) : 1.0F};
+    if (look_ && look_->wants_more()) {
+      std::uint64_t number = 0;
+      std::from_chars(user.data(), user.data() + user.size(), number);
+      look_->add(number, cell);
+    }
     return cell;
   }
 
-  [[noreturn]] void refuse_columns(std::size_t found) const {
+  RowIds::Index parse_row(std::string_view field, std::string_view what, std::uint64_t limit, RowIds& ids) {
+    if (ids.kind() == IdKind::found) {
+      const IdKind kind = is_number(field) ? IdKind::numbers : IdKind::names;
+      ids.set_kind(options_.ids == IdKind::found ? kind : options_.ids);
+    }
+    if (ids.kind() == IdKind::numbers) {
+      if (options_.ids == IdKind::found && !field.empty() && !is_number(field))
+        reader_.fail(fmt::format("{} id '{}', expected an integer from 0 as before, unless ids are declared "
+                                 "to be names",
+                                 what, shown(field)),
+                     field);
+      return ids.add(parse_id(reader_, field, what, limit));
+    }
+    if (field.empty() || field.find_first_of("\t\r\0", 0, 3) != std::string_view::npos) {
+      reader_.fail(fmt::format("{} '{}', expected a name without tabs and zeros", what, shown(field)),
+                   field.empty() ? line_ : field);
+    }
+    return ids.add(field);
+  }
+
+  [[noreturn]] void refuse_columns(const std::vector<std::string_view>& fields) const {
     const bool is_first = reader_.line_offset() == layout_->first_offset;
-    const std::string separators = is_first && found == 1
-                                       ? "tabs, commas or blanks"
-                                       : fmt::format("{}{}", separator_name(layout_->separator),
+    const std::string separators = is_first && fields.size() == 1
+                                       ? "tabs, double colons, semicolons, commas, bars or blanks"
+                                       : fmt::format("{}{}", name_of_separators(layout_->separator),
                                                      is_first ? "" : " as in the first line");
     // The position of missing columns, or of the surplus.
-    std::string_view place = line_.substr(line_.size());
-    Fields fields(line_, layout_->separator);
-    for (std::size_t column = 0; found > layout_->columns && column <= layout_->columns; ++column)
-      fields.next(place);
-    reader_.fail(wrong_number_of_fields(line_, found, layout_->columns, "column", separators), place);
+    const std::string_view place =
+        fields.size() > layout_->columns ? fields[layout_->columns] : line_.substr(line_.size());
+    const bool is_in_line = place.data() >= line_.data() && place.data() <= line_.data() + line_.size();
+    reader_.fail(wrong_number_of_fields(line_, fields.size(), layout_->columns, "column", separators),
+                 is_in_line ? place : line_);
   }
 
   float parse_rating(std::string_view field) const {
@@ -132,15 +143,17 @@ class RatingParser {
                                shown(field), std::numeric_limits<float>::max()),
                    field);
     }
-    const bool is_number = result.ptr == end && result.ec == std::errc{} && std::isfinite(value);
-    if (!is_number) reader_.fail(fmt::format("rating '{}', expected a finite number", shown(field)), field);
+    const bool is_valid = result.ptr == end && result.ec == std::errc{} && std::isfinite(value);
+    if (!is_valid) reader_.fail(fmt::format("rating '{}', expected a finite number", shown(field)), field);
     return value;
   }
 
   LineReader reader_;
   RatingIds& ids_;
   RatingFileOptions options_;
-  std::optional<Layout> layout_;
+  std::optional<RatingLayout> layout_;
+  std::optional<TableFields> splitter_;
+  std::optional<RatingColumns> look_;  // unless it is known which columns are which
   std::string_view line_;
 };
 

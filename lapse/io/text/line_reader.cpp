@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "lapse/core/byte_order_mark.hpp"
 #include "lapse/io/files/file_descriptor.hpp"
@@ -145,6 +146,8 @@ std::uint64_t LineReader::line_number() const {
 }
 
 std::uint64_t LineReader::column_of(std::string_view field) const {
+  const std::less<> is_before;
+  if (is_before(field.data(), line_.data()) || is_before(line_.data() + line_.size(), field.data())) return 1;
   return static_cast<std::uint64_t>(field.data() - line_.data()) + 1;
 }
 

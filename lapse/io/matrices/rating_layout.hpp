@@ -1,0 +1,39 @@
+// Which columns of a rating file are read, and how.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lapse/io/matrices/rating_file.hpp"
+#include "lapse/io/text/line_reader.hpp"
+
+namespace lapse::io {
+
+// What a file's first line determines for all lines.
+struct RatingLayout {
+  std::string separator;
+  std::size_t columns = 0;  // required of every line
+  bool has_header = false;
+  std::uint64_t first_offset = 0;  // of the first line
+  // The columns of user, item and rating, from 0; without a third, each rating is 1.
+  std::size_t user = 0;
+  std::size_t item = 1;
+  std::optional<std::size_t> rating = 2;
+  std::vector<std::string> header = {};  // the names, if there are some
+  bool is_by_position = false;           // neither options nor a header say which columns are read
+
+  // "separated by tabs; user: column 1 (userId), ..."
+  std::string description() const;
+};
+
+// The options decide, then the names in a header, then the order. Throws FileError, at the line in the reader,
+// for columns that the line lacks, and for names where there is no header.
+RatingLayout find_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
+                         const RatingFileOptions& options);
+
+}  // namespace lapse::io

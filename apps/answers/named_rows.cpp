@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "apps/answers/question.hpp"
 #include "lapse/core/file_error.hpp"
@@ -49,7 +50,8 @@ RowNames RowNames::read(const ModelDescription& model, const std::string& role, 
     const std::string path = model.path_of(role + "_ids");
     names.ids_ = io::read_npy<std::uint64_t>(path).values;
     require_size(path, names.ids_.size(), size);
-    if (!std::ranges::is_sorted(names.ids_)) throw FileError(path, "its ids are not in ascending order");
+    if (std::ranges::adjacent_find(names.ids_, std::greater_equal<>()) != names.ids_.end())
+      throw FileError(path, "its ids are not in ascending order");
   }
   return names;
 }

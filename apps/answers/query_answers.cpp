@@ -12,10 +12,13 @@
 
 namespace lapse::apps {
 
-std::vector<std::string_view> query_fields(std::string_view line) {
+std::vector<std::string_view> query_fields(std::string_view line, const Question& question) {
   std::vector<std::string_view> fields;
-  if (io::trimmed(line).empty()) return fields;
+  const std::string_view text = io::trimmed(line);
+  if (text.empty()) return fields;
   const bool has_tabs = line.find('\t') != std::string_view::npos;
+  const bool is_one = !question.is_long() && question.fields().find(' ') == std::string_view::npos;
+  if (is_one && !has_tabs) return {text};
   io::Fields parts(line, has_tabs ? io::Separator::tab : io::Separator::blanks);
   for (std::string_view field; parts.next(field);) fields.push_back(field);
   return fields;
@@ -24,7 +27,7 @@ std::vector<std::string_view> query_fields(std::string_view line) {
 void QueryAnswers::ask(const std::vector<std::string>& lines) {
   std::vector<Query> queries;
   for (const std::string& line : lines) {
-    std::vector<std::string_view> fields = query_fields(line);
+    std::vector<std::string_view> fields = query_fields(line, question_);
     if (!fields.empty()) queries.push_back({.fields = std::move(fields)});
   }
   answer(queries);

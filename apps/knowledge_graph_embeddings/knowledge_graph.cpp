@@ -51,10 +51,10 @@ KnowledgeGraph make_random_graph(const DataOptions& data) {
 
 std::vector<Triple> read_held_out(const io::Input& input, const std::vector<Triple>& train,
                                   io::Vocabulary& entities, const io::Vocabulary& relations,
-                                  const io::ReaderGroup& group) {
+                                  const io::TripleFormat& format, const io::ReaderGroup& group) {
   if (input.path().empty()) return {};
   io::TripleFile file =
-      io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
+      io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations), {}, format);
   if (file.unknown_relations.count != 0)
     throw file.unknown_relations.error("relation (no training triple has it)");
   if (file.triples.empty()) throw FileError(io::input_name(input.path()), "contains no triples");
@@ -99,15 +99,17 @@ KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& gro
   const auto inputs = io::shared_inputs({options.train_file, options.valid_file, options.test_file}, group);
   io::Vocabulary entities;
   io::Vocabulary relations;
-  io::TripleFile train =
-      io::read_triples(inputs[0], io::NameIds::growing(entities), io::NameIds::growing(relations));
+  io::TripleFile train = io::read_triples(inputs[0], io::NameIds::growing(entities),
+                                          io::NameIds::growing(relations), {}, options.format);
   if (train.triples.empty()) throw FileError(io::input_name(options.train_file), "contains no triples");
   if (!train.warning.empty()) group.warn(train.warning);
   if (const std::string warning = io::relation_warning(train.triples, entities.size(), relations.size());
       !warning.empty())
     group.warn(fmt::format("{}: {}", io::input_name(options.train_file), warning));
-  std::vector<Triple> valid = read_held_out(inputs[1], train.triples, entities, relations, group);
-  std::vector<Triple> test = read_held_out(inputs[2], train.triples, entities, relations, group);
+  std::vector<Triple> valid =
+      read_held_out(inputs[1], train.triples, entities, relations, options.format, group);
+  std::vector<Triple> test =
+      read_held_out(inputs[2], train.triples, entities, relations, options.format, group);
   KnowledgeGraph graph = make_graph(entities.size(), relations.size(), std::move(train.triples),
                                     std::move(valid), std::move(test));
   graph.entity_names = std::move(entities);

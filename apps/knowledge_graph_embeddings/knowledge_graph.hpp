@@ -26,6 +26,7 @@ struct DataOptions {
   std::string train_file;  // empty: a random graph
   std::string valid_file;  // empty: none
   std::string test_file;   // empty: none
+  io::TripleFormat format;
   RandomGraphOptions random;
   std::uint64_t seed = 1;       // of the random graph
   std::int32_t host_ranks = 1;  // ranks of this host that hold a copy of the graph

@@ -10,6 +10,7 @@
 #include "apps/common/config_file.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
+#include "apps/common/table_options.hpp"
 #include "apps/common/technique_option.hpp"
 
 namespace lapse::apps {
@@ -19,10 +20,11 @@ namespace {
 constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint32_t>::max();
 
 void add_data_options(CLI::App& app, DataOptions& data) {
-  CLI::Option* const file = app.add_option(
-      "train", data.train_file,
-      "Triple file: lines `subject relation object`, separated by tabs or blanks; plain or packed by gzip, "
-      "xz or zstd; -: standard input");
+  CLI::Option* const file =
+      app.add_option("train", data.train_file,
+                     "Triple file: lines `subject relation object`, separated by tabs or blanks, or "
+                     "N-Triples, or a table with "
+                     "--columns; plain or packed by gzip, xz or zstd; -: standard input");
   file->check(file_name());
   CLI::Option* const generate =
       app.add_option_function<std::vector<std::uint64_t>>(
@@ -41,6 +43,8 @@ void add_data_options(CLI::App& app, DataOptions& data) {
           ->expected(3)
           ->type_name("");
   file->excludes(generate);
+  add_columns(app, "--columns", data.format.columns, {"SUBJECT", "RELATION", "OBJECT"}, 3)->needs(file);
+  add_separator(app, data.format.separator)->needs(file);
   app.add_option("--valid", data.valid_file, "Triple file to evaluate on")->check(file_name())->needs(file);
   app.add_option("--test", data.test_file, "Triple file to evaluate on")->check(file_name())->needs(file);
 }

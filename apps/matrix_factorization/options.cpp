@@ -14,8 +14,8 @@
 #include "apps/common/consistency_option.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
+#include "apps/common/table_options.hpp"
 #include "apps/common/technique_option.hpp"
-#include "lapse/io/text/table_fields.hpp"
 
 namespace lapse::apps {
 
@@ -36,21 +36,6 @@ io::ZipfMatrixOptions parse_shape(io::ZipfMatrixOptions options, const std::stri
   if (!valid)
     throw CLI::ValidationError("--zipf", "'" + text + "' is not ROWSxCOLUMNSxCELLS, as 10000x1000x1000000");
   return options;
-}
-
-std::vector<std::string> parse_columns(const std::string& text) {
-  std::vector<std::string> columns = CLI::detail::split(text, ',');
-  const bool has_empty = std::ranges::any_of(columns, [](const auto& column) { return column.empty(); });
-  if (columns.size() < 2 || columns.size() > 3 || has_empty)
-    throw CLI::ValidationError("--columns", "'" + text + "' is not USER,ITEM or USER,ITEM,RATING");
-  return columns;
-}
-
-std::map<std::string, std::string> separators() {
-  std::map<std::string, std::string> separators{{"found", ""}};
-  for (const char* const name : {"tab", "comma", "semicolon", "colons", "bar", "blanks"})
-    separators.emplace(name, io::separator_of(name));
-  return separators;
 }
 
 void add_data_options(CLI::App& app, DataOptions& data) {
@@ -76,16 +61,8 @@ void add_data_options(CLI::App& app, DataOptions& data) {
       ->check(number_in(0, 0.99))
       ->excludes(test)
       ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--columns", [&data](const std::string& text) { data.columns = parse_columns(text); },
-         "Columns of user, item and rating: names in the first line or numbers from 1, as "
-         "userId,movieId,rating; two: each line is a rating of 1 (default: by known names in the first line, "
-         "else 1,2,3)")
-      ->needs(file)
-      ->type_name("USER,ITEM[,RATING]");
-  add_names(app, "--separator", data.separator, separators(),
-            "Between columns (default: found in the first line)")
-      ->needs(file);
+  add_columns(app, "--columns", data.columns, {"USER", "ITEM", "RATING"}, 2)->needs(file);
+  add_separator(app, data.separator)->needs(file);
   add_names(app, "--ids", data.ids,
             std::map<std::string, io::IdKind>{
                 {"found", io::IdKind::found}, {"numbers", io::IdKind::numbers}, {"names", io::IdKind::names}},

@@ -232,10 +232,12 @@ TEST_CASE("files that do not fit the description are refused") {
 }
 
 TEST_CASE("fields of queries are separated by tabs, or by blanks where there are none") {
-  CHECK(query_fields("a  b c ") == Query{"a", "b", "c"});
-  CHECK(query_fields("New York\tUSA") == Query{"New York", "USA"});
-  CHECK(query_fields(" \t ").empty());
-  CHECK(query_fields("").empty());
+  const EchoQuestion document(false, true);
+  CHECK(query_fields("a  b c ", document) == Query{"a", "b", "c"});
+  CHECK(query_fields("New York\tUSA", document) == Query{"New York", "USA"});
+  CHECK(query_fields(" \t ", document).empty());
+  CHECK(query_fields("", document).empty());
+  CHECK(query_fields(" New York ", EchoQuestion(false, false)) == Query{"New York"});
 }
 
 TEST_CASE("answers are printed in the order of queries, each as a line of text or JSON") {
@@ -246,10 +248,10 @@ TEST_CASE("answers are printed in the order of queries, each as a line of text o
     text += lines.back() + "\t" + lines.back() + "\t0.5\n";
   }
   CHECK(printed({false, false}, lines, false) == text + "0");
-  CHECK(printed({true, false}, {"a b", "", "c"}, false) == "a\tb\t0.5\nc\t0.5\n0");
+  CHECK(printed({true, false}, {"a\tb", "", "c"}, false) == "a\tb\t0.5\nc\t0.5\n0");
   CHECK(printed({false, true}, {"a b", "", "c"}, false) == "1\ta\t0.5\n2\tc\t0.5\n0");
   CHECK(printed({false, false}, {"a", "bad"}, false) == "a\ta\t0.5\nerror: query 2: no word 'bad'\n1");
-  CHECK(printed({false, false}, {"a b", "bad"}, true) ==
+  CHECK(printed({false, false}, {"a\tb", "bad"}, true) ==
         R"({"query":["a","b"],"answers":[{"name":"a","value":0.5}]})"
         "\n"
         R"({"query":["bad"],"error":"no word 'bad'"})"

@@ -105,7 +105,8 @@ class RatingParser {
       ids.set_kind(options_.ids == IdKind::found ? kind : options_.ids);
     }
     if (ids.kind() == IdKind::numbers) {
-      if (options_.ids == IdKind::found && !field.empty() && !is_number(field))
+      const bool is_usual = !field.empty() && field.front() >= '0' && field.front() <= '9';
+      if (!is_usual && options_.ids == IdKind::found && !field.empty() && !is_number(field))
         reader_.fail(fmt::format("{} id '{}', expected an integer from 0 as before, unless ids are declared "
                                  "to be names",
                                  what, shown(field)),

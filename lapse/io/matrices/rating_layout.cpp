@@ -8,6 +8,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/io/matrices/rating_columns.hpp"
+#include "lapse/io/text/table_columns.hpp"
 #include "lapse/io/text/table_fields.hpp"
 #include "lapse/io/text/text_fields.hpp"
 
@@ -22,41 +23,6 @@ using FieldsOfLine = std::span<const std::string_view>;
 bool begins_with_number(std::string_view field) {
   double number = 0;
   return std::from_chars(field.data(), field.data() + field.size(), number).ec != std::errc::invalid_argument;
-}
-
-// A column's number, from 1; nullopt if the text is a name.
-std::optional<std::size_t> column_number(std::string_view text) {
-  std::size_t number = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size() || number == 0) return std::nullopt;
-  return number;
-}
-
-std::string shown_names(FieldsOfLine fields) {
-  std::string names;
-  for (const std::string_view field : fields)
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", shown(field));
-  return names;
-}
-
-// The columns that options name.
-std::vector<std::size_t> given_columns(const LineReader& reader, std::string_view line, FieldsOfLine fields,
-                                       const std::vector<std::string>& columns) {
-  std::vector<std::size_t> positions;
-  for (const std::string& column : columns) {
-    std::size_t position = fields.size();
-    if (const auto number = column_number(column))
-      position = *number - 1;
-    else
-      position = static_cast<std::size_t>(std::ranges::find(fields, column) - fields.begin());
-    if (position >= fields.size()) {
-      reader.fail(fmt::format("there is no column '{}' in the first line, which has {} columns: {}",
-                              shown(column), fields.size(), shown_names(fields)),
-                  line);
-    }
-    positions.push_back(position);
-  }
-  return positions;
 }
 
 // Whether the first line has names: none of the fields that are read begins with a number, and one of them is
@@ -94,9 +60,7 @@ RatingLayout find_layout(const LineReader& reader, std::string_view first_line, 
     layout.user = given[0];
     layout.item = given[1];
     layout.rating = given.size() > 2 ? std::optional(given[2]) : std::nullopt;
-    const bool has_names =
-        std::ranges::any_of(options.columns, [](const auto& column) { return !column_number(column); });
-    layout.has_header = has_names || is_header(fields, layout);
+    layout.has_header = has_column_names(options.columns) || is_header(fields, layout);
   } else if (const auto named = columns_by_name(fields)) {
     layout.user = named->user;
     layout.item = named->item;

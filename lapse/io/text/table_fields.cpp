@@ -44,7 +44,7 @@ std::string_view name_of_separators(std::string_view separator) {
 
 const std::vector<std::string_view>& TableFields::split(std::string_view line) {
   fields_.clear();
-  changed_.clear();
+  if (!changed_.empty()) changed_.clear();
   has_open_quote_ = false;
   const bool by_blanks = separator_ == " ";
   std::string_view rest = by_blanks ? trimmed(line) : line;
@@ -70,7 +70,11 @@ std::size_t TableFields::field_bytes(std::string_view rest) {
       if (from == std::string_view::npos) return rest.size();
     }
   }
-  const std::size_t end = separator_ == " " ? rest.find_first_of(" \t", from) : rest.find(separator_, from);
+  std::size_t end = 0;
+  if (separator_ == " ")
+    end = rest.find_first_of(" \t", from);
+  else
+    end = separator_.size() == 1 ? rest.find(separator_.front(), from) : rest.find(separator_, from);
   return end == std::string_view::npos ? rest.size() : end;
 }
 

@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <utility>
 
+#include "lapse/io/text/table_fields.hpp"
+#include "lapse/io/text/text_fields.hpp"
 #include "lapse/io/triples/triple_columns.hpp"
+#include "lapse/io/triples/triple_layout.hpp"
 
 namespace lapse::io {
 
 namespace {
-
-// Triples are separated by tabs or blanks; commas belong to names.
-Separator separator_of(std::string_view line) {
-  return line.find('\t') != std::string_view::npos ? Separator::tab : Separator::blanks;
-}
 
 // Records an unknown name.
 void note(UnknownNames& unknown, const LineReader& lines, std::string_view name) {
@@ -27,38 +25,68 @@ void note(UnknownNames& unknown, const LineReader& lines, std::string_view name)
 
 }  // namespace
 
-TripleReader::TripleReader(const Input& input, FilePart part)
-    : lines_(input, part), is_before_first_(part.index == 0) {
-  if (const auto first = first_line_for_part(input, part)) separator_ = separator_of(first->text);
+struct TripleReader::Lines {
+  TripleLayout layout;
+  TableFields fields;
+
+  explicit Lines(TripleLayout of_first) : layout(std::move(of_first)), fields(layout.separator) {}
+};
+
+TripleReader::TripleReader(const Input& input, FilePart part, TripleFormat format)
+    : lines_(input, part), format_(std::move(format)), is_before_first_(part.index == 0) {
+  if (!format_.columns.empty() && format_.columns.size() != 3)
+    throw UsageError(
+        fmt::format("{} columns of a triple file, expected those of subject, relation and object",
+                    format_.columns.size()));
+  if (const auto first = first_line_for_part(input, part))
+    divided_ = std::make_unique<Lines>(find_triple_layout(lines_, first->text, first->offset, format_));
 }
+
+TripleReader::~TripleReader() = default;
 
 bool TripleReader::next(NamedTriple& triple) {
   do {
     if (!lines_.next(line_)) return false;
-  } while (trimmed(line_).empty());
-  if (!separator_) separator_ = separator_of(line_);
+    const bool is_first = divided_ == nullptr && !trimmed(line_).empty();
+    if (is_first) {
+      divided_ = std::make_unique<Lines>(find_triple_layout(lines_, line_, lines_.line_offset(), format_));
+    }
+  } while (is_skipped());
   split(triple);
-  if (is_before_first_) header_warning_ = io::header_warning(triple);
+  if (is_before_first_ && !divided_->layout.is_n_triples && format_.columns.empty())
+    header_warning_ = io::header_warning(triple);
   is_before_first_ = false;
   return true;
 }
 
-void TripleReader::split(NamedTriple& triple) const {
-  Fields fields(line_, *separator_);
-  std::array<std::string_view, 3> names;
-  std::size_t found = 0;
-  while (found < names.size() && fields.next(names[found])) ++found;
-  found += fields.count_rest();
-  if (found != names.size()) {
-    std::string separators(separator_name(*separator_));
+bool TripleReader::is_skipped() const {
+  const std::string_view text = trimmed(line_);
+  if (text.empty()) return true;
+  if (divided_->layout.is_n_triples) return text.front() == '#';
+  return divided_->layout.has_header && lines_.line_offset() == divided_->layout.first_offset;
+}
+
+void TripleReader::split(NamedTriple& triple) {
+  const TripleLayout& layout = divided_->layout;
+  if (layout.is_n_triples) {
+    triple = parse_n_triple(lines_, line_);
+    return;
+  }
+  const std::vector<std::string_view>& fields = divided_->fields.split(line_);
+  if (divided_->fields.has_open_quote())
+    lines_.fail("a quote that begins a field does not end in the line", line_);
+  if (fields.size() != layout.columns) {
+    std::string separators(name_of_separators(layout.separator));
     if (!is_before_first_) separators += " as in the first line";
-    if (is_before_first_ && found == 1) separators = "tabs or blanks";
-    lines_.fail(wrong_number_of_fields(line_, found, names.size(), "field", separators), line_);
+    if (is_before_first_ && fields.size() == 1 && format_.separator.empty()) separators = "tabs or blanks";
+    lines_.fail(wrong_number_of_fields(line_, fields.size(), layout.columns, "field", separators), line_);
   }
-  for (const std::string_view name : names) {
-    if (name.empty()) lines_.fail("empty name, expected subject, relation and object", name);
+  const auto [subject, relation, object] = layout.positions;
+  for (const std::size_t position : layout.positions) {
+    if (fields[position].empty())
+      lines_.fail("empty name, expected subject, relation and object", fields[position]);
   }
-  triple = {names[0], names[1], names[2]};
+  triple = {fields[subject], fields[relation], fields[object]};
 }
 
 FileError UnknownNames::error(std::string_view what) const {
@@ -66,10 +94,10 @@ FileError UnknownNames::error(std::string_view what) const {
   return {file, fmt::format("unknown {} '{}'{}", what, shown(name), others), line, column};
 }
 
-TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
-                        FilePart part) {
+TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations, FilePart part,
+                        const TripleFormat& format) {
   TripleFile result;
-  TripleReader reader(input, part);
+  TripleReader reader(input, part, format);
   for (NamedTriple names; reader.next(names);) {
     const auto relation = relations.id_of(names.relation);
     if (!relation) {

@@ -1,8 +1,9 @@
 // Triple files: one fact per line, `subject<TAB>relation<TAB>object`, as used for knowledge graphs (FB15k,
-// WN18RR, Wikidata5M).
+// WN18RR, Wikidata5M), N-Triples, and tables with other columns.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,17 +33,29 @@ struct NamedTriple {
   std::string_view object;
 };
 
+// Tables with other columns.
+struct TripleFormat {
+  // Of subject, relation and object, each by its name in the first line or its number from 1. Empty: lines have
+  // three columns, in this order.
+  std::vector<std::string> columns = {};
+  // As TableFields takes it. Empty: tabs or blanks; with columns, find_separator.
+  std::string separator = {};
+};
+
 // Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as the
-// first line determines (tabs if it has one). Between tabs, names may contain blanks; blanks around a name do
-// not belong to it. Ignores blank lines. Used by one thread.
+// first line determines (tabs if it has one), or what the format says. Between tabs, names may contain blanks;
+// blanks and quotes around a name do not belong to it. If the first line is one of N-Triples (`<subject>
+// <relation> <object> .`), all are (parse_n_triple), or comments that begin with #. Ignores blank lines. Used
+// by one thread.
 class LAPSE_EXPORT TripleReader {
  public:
-  // Throws what LineReader throws.
-  explicit TripleReader(const Input& input, FilePart part = {});
+  // Throws what LineReader throws, and UsageError for other than three columns.
+  explicit TripleReader(const Input& input, FilePart part = {}, TripleFormat format = {});
+  ~TripleReader();
 
   // Sets `triple` to the part's next triple, with views valid until the next call; returns false at the end.
-  // Throws FileError with line and column for other than three fields, an empty name, and whatever LineReader
-  // reports.
+  // Throws FileError with line and column for another number of fields, an empty name, quotes that do not end,
+  // columns that the first line lacks, and whatever LineReader reports.
   bool next(NamedTriple& triple);
 
   // A message with the file's first line if that looks like column names; otherwise empty.
@@ -52,12 +65,16 @@ class LAPSE_EXPORT TripleReader {
   const LineReader& lines() const { return lines_; }
 
  private:
-  void split(NamedTriple& triple) const;
+  struct Lines;  // how they are divided
+
+  bool is_skipped() const;
+  void split(NamedTriple& triple);
 
   LineReader lines_;
+  TripleFormat format_;
   std::string_view line_;
-  std::optional<Separator> separator_;  // nullopt before the first line
-  bool is_before_first_;                // no triple of the file has been read
+  std::unique_ptr<Lines> divided_;  // null before the first line
+  bool is_before_first_;            // no triple of the file has been read
   std::string header_warning_;
 };
 

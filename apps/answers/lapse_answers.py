@@ -8,10 +8,13 @@ docs/trained-models.md has the formulas. Sums are made in double precision. Equa
 """
 import collections
 import contextlib
+import csv
 import gzip
 import io
+import itertools
 import json
 import lzma
+import math
 import os
 import re
 import zlib
@@ -19,6 +22,11 @@ import zlib
 import numpy
 
 _FORMAT = "lapse model 1"
+# Names of columns in rating files: those of lapse/io/matrices/rating_columns.cpp.
+_USERS = "user users userid uid u customer customerid member memberid reader reviewer reviewerid person row"
+_ITEMS = """item items itemid iid i movie movies movieid film filmid product productid book bookid song songid track trackid artist
+            artistid asin isbn business businessid article articleid game column col"""
+_RATINGS = "rating ratings score scores star stars value r overall weight count plays playcount preference"
 _NUMBER = re.compile(r"-?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)  # the beginning of one
 
 
@@ -382,26 +390,23 @@ class LinearModel(Model):
         self.bias = max(bias, 0.0)
         if len(self.labels) != 2 or len(self.weights) != features + (self.bias > 0) or not numpy.isfinite(self.weights).all():
             raise ModelError(f"{path}: expected two labels and a finite weight for each of {features} features and the bias")
-        self._features = features
+        self._features, self._first = features, description.count("first_feature")
 
     def classes(self, sample):
-        """`sample`: a text `feature:value ...`, or values by feature. Features count from 1, or from 0 if the sample has a feature 0."""
-        if isinstance(sample, str):
-            pairs = [field.split(":", 1) for field in sample.split()]
-            if any(len(pair) != 2 for pair in pairs):
-                raise ValueError(f"sample '{sample}', expected feature:value ...")
-        else:
-            pairs = list(sample.items())
-        values = {int(feature): numpy.float32(value) for feature, value in pairs}
-        if len(values) != len(pairs) or min(values, default=0) < 0 or not numpy.isfinite(list(values.values())).all():
-            raise ValueError(f"sample '{sample}', expected features from 0, each once, and finite values")
-        first = 0 if 0 in values else 1
-        dot = float(numpy.float32(self.bias)) * self.weights[-1] if self.bias else 0.0
-        dot += sum(float(value) * self.weights[feature - first] for feature, value in values.items() if feature - first < self._features)
-        dots = numpy.array([dot, -dot])
+        """`sample`: a text `feature:value ...`, or values by feature. Features count as in the file of the training."""
+        pairs = [field.split(":") for field in sample.split()] if isinstance(sample, str) else sample.items()
+        dot = self.bias * self.weights[-1] if self.bias else 0.0
+        for feature, value in pairs:  # an error for a field without a colon
+            row = int(feature) - self._first
+            if row < 0 or not math.isfinite(float(value)):
+                raise ValueError(f"{feature}:{value}, expected a feature from {self._first} and a finite value")
+            if row < self._features:
+                dot += float(value) * self.weights[row]
+        values = numpy.array([dot, -dot])
         if self.loss == "logistic":
-            dots = numpy.exp(-numpy.logaddexp(0, -dots))
-        return [(self.labels[i], float(dots[i])) for i in numpy.argsort(-dots, kind="stable")]
+            values = numpy.exp(-numpy.logaddexp(0, -values))
+        answers = list(zip(self.labels, values.tolist()))
+        return answers if dot > 0 else answers[::-1]
 
 
 KINDS = {"matrix_factorization": MatrixFactorization, "knowledge_graph": KnowledgeGraph, "word_vectors": WordVectors,
@@ -458,30 +463,50 @@ def _lines(path):
             yield line.removesuffix("\n").removesuffix("\r")
 
 
-def _fields(path, separators, is_right, expected):
-    """The fields of the lines that are not blank. The first line determines the separator: the first that it contains, else blanks."""
+def _fields(path, separators, count=None):
+    """The fields of the lines that are not blank. The first line determines the separator, else blanks, and the number of fields."""
     separator = None
     for number, line in enumerate(_lines(path), 1):
-        if line.strip(" \t"):
-            if separator is None:
-                separator = next((s for s in separators if s in line), " ")
-            fields = [field.strip(" \t") for field in line.split(separator) if separator != " " or field.strip(" \t")]
-            if not is_right(fields):
-                raise ModelError(f"{path}:{number}: {len(fields)} fields, expected {expected}")
-            yield fields
+        if not line.strip(" \t"):
+            continue
+        separator = separator or next((each for each in separators if each in line), " ")
+        fields = _split(line, separator)
+        count = count or max(3, len(fields))
+        if len(fields) != count:
+            raise ModelError(f"{path}:{number}: {len(fields)} fields, expected {count}")
+        yield fields
 
 
-def _rated_pairs(path):
-    """User and item of the lines of a rating file, without its header."""
-    is_first = True
-    for fields in _fields(path, "\t,", lambda fields: len(fields) >= 3, "user, item and rating"):
-        if not is_first or any(_NUMBER.match(field) for field in fields[:3]):
-            yield fields[:2]
-        is_first = False
+def _split(line, separator):
+    """Between commas and semicolons, fields may have quotes."""
+    if separator == " ":
+        return re.split("[ \t]+", line.strip(" \t"))
+    fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True)) if separator in ",;" else line.split(separator)
+    return [field.strip(" \t") for field in fields]
 
 
 def _triples(path):
-    return _fields(path, "\t", lambda fields: len(fields) == 3 and all(fields), "subject, relation and object")
+    return _fields(path, ("\t",), 3)
+
+
+def _rated_pairs(path):
+    """User and item of each line of a rating file, but its header, which may name the columns."""
+    lines = _fields(path, ("\t", "::", ";", ",", "|"))
+    first = next(lines, None)
+    if first is None:
+        raise ModelError(f"{path}: no ratings")
+    columns = [_column(first, names) for names in (_USERS, _ITEMS, _RATINGS)]
+    has_names = None not in columns
+    user, item = columns[:2] if has_names else (0, 1)
+    has_header = has_names or not any(_NUMBER.match(field) for field in first[:3])
+    for fields in lines if has_header else itertools.chain([first], lines):
+        yield [field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field for field in (fields[user], fields[item])]
+
+
+def _column(header, names):
+    """The column whose name is the first among the names."""
+    known = [re.sub("[-_. \"'#:]", "", name).lower() for name in header]
+    return next((known.index(name) for name in names.split() if known.count(name) == 1), None)
 
 
 def _text_vectors(data, count, dimensions):

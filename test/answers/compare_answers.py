@@ -142,8 +142,6 @@ def compare_with_applications(models, folder, lapse_answers):
         for sample, prediction in lines:
             label, value, *probability = prediction.split("\t")
             fields = sample.split()[1:]
-            if name == "from-zero" and not fields[0].startswith("0:"):
-                continue
             answers = model.classes(" ".join(fields))
             positive = float(probability[0]) if probability else float(value)
             is_right = answers[0][0] == label and are_close(dict(answers)[model.labels[0]], positive, 1)

@@ -52,10 +52,12 @@ def _factorizations(run, folder):
     lines = [f"{user}\t{item}\t{numbers.randint(1, 10) / 2}\t0\n" for user, item in cells]
     ratings, header, packed = folder / "ratings.tsv", folder / "header.csv", folder / "blanks.txt.xz"
     ratings.write_text("".join(lines))
-    others = numbers.sample([(user, item) for user in users[:4] for item in items], 30)
-    header.write_text("user, item, rating\n\n" + "".join(f"{user}, {item}, 1\n" for user, item in others) + f"5,{items[0]},1\n")
+    others = numbers.sample([(user, item) for user in users[:4] for item in items], 39)
+    header.write_text("user, item, rating\n\n" + "".join(f"{user}, {item}, 1\n" for user, item in others[9:]) + f"5,{items[0]},1\n")
     packed.write_bytes(lzma.compress("".join(f" {users[0]}  {item} 3.5 \r\n" for item in items[:9]).encode()))
-    seen = [str(ratings), str(header), str(packed)]
+    ordered = folder / "ordered.txt"  # by the names of columns
+    ordered.write_text('"Rating";"time";"item_id";"user id"\n' + "".join(f'1;"2; {user}";"{item}";{user}\n' for user, item in others[:9]))
+    seen = [str(path) for path in (ratings, header, packed, ordered)]
     questions = _factorization_questions([str(user) for user in users], [str(item) for item in items], seen)
     common = ("--rank", "5", "--epochs", "2", "--initial-scale", "0.5", "--no-baselines")
     models = {}
@@ -185,9 +187,7 @@ def _linear_models(run, folder):
         loss = arguments if "--loss" in arguments else ("--loss", name, *arguments)
         run("linear_model", data, *loss, "--epochs", "20", "--save-model", model)
         run("linear_model", "--predict", data, "--model", model, "--output", folder / f"{name}.predictions")
-        queries = [fields for _, fields in samples if first == 1 or fields[0].startswith("0:")][:10]
-        unknown = [["1:2", "999:1"]] if first == 1 else [["0:1", "998:1"]]
-        models[name] = SmallModel(model, [Question("classes", queries + unknown)])
+        models[name] = SmallModel(model, [Question("classes", [fields for _, fields in samples[:10]] + [["1:2", "999:1"]])])
     return models
 
 

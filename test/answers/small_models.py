@@ -67,24 +67,12 @@ def _factorizations(run, folder):
     run("matrix_factorization", "--zipf", "50x40x2000", *common, "--output-prefix", folder / "generated")
     rows, columns = [str(i) for i in range(50)], [str(i) for i in range(40)]
     models["generated"] = SmallModel(folder / "generated", _factorization_questions(rows, columns, [str(header)]))
-    models["names"] = _with_names(folder, folder / "biases", users, items, cells)
+    named = folder / "named.csv"
+    named.write_text("userId,movieId,rating\n" + "".join(f'user-{user},"Gerät,{item}",{item % 7}\n' for user, item in cells))
+    run("matrix_factorization", named, *common, "--output-prefix", folder / "names")
+    users, items = [f"user-{user}" for user in users], [f"Gerät,{item}" for item in items]
+    models["names"] = SmallModel(folder / "names", _factorization_questions(users, items, [str(named)]))
     return models
-
-
-def _with_names(folder, model, users, items, cells):
-    """The same factors, with names in place of ids."""
-    users, items = {user: f"user-{user}" for user in users}, {item: f"Gerät-{item}" for item in items}
-    description = json.loads(Path(f"{model}.json").read_text())
-    files = description["files"]
-    for side, names in (("row", users), ("column", items)):
-        del files[side + "_ids"]
-        files[side + "_names"] = {"file": f"names-{side}s.txt", "holds": "the name of each row"}
-        ending = "\t7\n" if side == "row" else "\n"
-        (folder / f"names-{side}s.txt").write_text("".join(name + ending for name in names.values()))
-    (folder / "names.json").write_text(json.dumps(description))
-    seen = folder / "names.tsv"
-    seen.write_text("user\titem\trating\n" + "".join(f"{users[user]}\t{items[item]}\t1\n" for user, item in cells))
-    return SmallModel(folder / "names", _factorization_questions(list(users.values()), list(items.values()), [str(seen)]))
 
 
 def _graph_questions(entities, relations, known):

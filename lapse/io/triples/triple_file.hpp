@@ -128,7 +128,7 @@ struct TripleFile {
 // add its names to growing vocabularies if its relation is unknown. Throws what TripleReader throws. A file
 // may be empty.
 LAPSE_EXPORT TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
-                                     FilePart part = {});
+                                     FilePart part = {}, const TripleFormat& format = {});
 
 // Reads triples of numbers, in the same format. Throws what TripleReader throws, and FileError with line and
 // column for a field that is not an integer from 0 to max_entity or max_relation.

@@ -14,7 +14,7 @@ namespace lapse::io {
 
 // What a file's first line and the options determine for all lines.
 struct TripleLayout {
-  std::string separator;                          // TableFields
+  std::string separator = {};                     // TableFields
   bool is_n_triples = false;                      // then nothing else applies
   std::size_t columns = 3;                        // required of every line
   std::array<std::size_t, 3> positions{0, 1, 2};  // of subject, relation and object

@@ -225,7 +225,7 @@ if(LAPSE_BUILD_APPS)
     \"-DCMAKE_INSTALL_PREFIX=\${CMAKE_INSTALL_PREFIX}\" -P \"${PROJECT_BINARY_DIR}/package/installed_scripts.cmake\")"
     COMPONENT programs)
   # Python programs find it in this folder: the package of Python is not one of an interpreter's version.
-  install(FILES "${PROJECT_SOURCE_DIR}/lapse/checkpoint/lapse_checkpoint.py"
+  install(FILES "${PROJECT_SOURCE_DIR}/lapse/checkpoint/lapse_checkpoint.py" "${PROJECT_SOURCE_DIR}/apps/answers/lapse_answers.py"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse/python" COMPONENT programs)
 endif()
 set(module_folder "${CMAKE_INSTALL_DATADIR}/lapse/modulefiles/lapse")

@@ -19,8 +19,8 @@ namespace lapse::apps {
 // Immutable.
 class RowNames {
  public:
-  // `noun`: what a name is of, for messages, as "user". `first`: the name of row 0 where names are its numbers
-  // themselves.
+  // `noun`: what a name is of, for messages, as "user". `first`: the name of row 0 where names are its
+  // numbers themselves.
   RowNames(std::string noun, std::size_t size, std::uint64_t first = 0)
       : noun_(std::move(noun)), size_(size), first_(first) {}
   RowNames(std::string noun, io::Vocabulary names);

@@ -13,14 +13,14 @@
 
 namespace lapse::apps {
 
-// The fields of a query: separated by tabs if it has one, else by runs of blanks, unless a query has one field
-// only, which may contain blanks. Valid as long as the line.
+// The fields of a query: separated by tabs if it has one, else by runs of blanks, unless a query has one
+// field only, which may contain blanks. Valid as long as the line.
 std::vector<std::string_view> query_fields(std::string_view line, const Question& question);
 
-// Answers queries in the order in which they are asked. Text has a line for each answer, with fields separated
-// by tabs: those of the query (of a document or sample: its number, from 1), the answer's name unless it is a
-// number alone, and its value; errors are printed to `errors`. JSON has a line for each query: an object with
-// query and answers, value or error. Used by one thread.
+// Answers queries in the order in which they are asked. Text has a line for each answer, with fields
+// separated by tabs: those of the query (of a document or sample: its number, from 1), the answer's name
+// unless it is a number alone, and its value; errors are printed to `errors`. JSON has a line for each query:
+// an object with query and answers, value or error. Used by one thread.
 class QueryAnswers {
  public:
   struct Output {

@@ -8,8 +8,8 @@
 
 namespace lapse::apps {
 
-// Which columns are read: names or numbers, separated by commas. `meanings`: of the columns, in order; the last
-// may be left out if `least` is less than their number.
+// Which columns are read: names or numbers, separated by commas. `meanings`: of the columns, in order; the
+// last may be left out if `least` is less than their number.
 CLI::Option* add_columns(CLI::App& app, const std::string& option, std::vector<std::string>& columns,
                          const std::vector<std::string>& meanings, std::size_t least);
 

@@ -21,8 +21,8 @@ class EmbeddingFiles {
   EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const ModelOptions& model,
                  const QueryForm& form);
 
-  // Pulls the embeddings in ranges of keys and writes them, and <prefix>.json (ModelDescription). Not collective: called by one worker. The arrays
-  // get their final names on success. Throws FileError.
+  // Pulls the embeddings in ranges of keys and writes them, and <prefix>.json (ModelDescription). Not
+  // collective: called by one worker. The arrays get their final names on success. Throws FileError.
   void write(Worker& worker, const EmbeddingTables& tables);
 
  private:

@@ -19,7 +19,8 @@ namespace lapse::apps {
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
 // If the matrix was read from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the ids
 // of rows and columns, in ascending order; if these are names, <prefix>-row-names.txt and
-// <prefix>-column-names.txt have them, each with a tab and its number of ratings. <prefix>.json describes all of them (ModelDescription).
+// <prefix>-column-names.txt have them, each with a tab and its number of ratings. <prefix>.json describes all
+// of them (ModelDescription).
 class FactorFiles {
  public:
   // Creates the files, so that a bad path is noticed before the training. Throws FileError.

@@ -48,8 +48,8 @@ TopicPaths topic_paths(const std::string& prefix);
 // missing, have another form than TopicFiles writes, or do not match each other.
 SavedTopics read_saved_topics(const TopicPaths& paths);
 
-// Collective. Rank 0 reads the files for all. Throws PeerFailed, with the message of a FileError, on the other
-// ranks, and FileError on rank 0.
+// Collective. Rank 0 reads the files for all. Throws PeerFailed, with the message of a FileError, on the
+// other ranks, and FileError on rank 0.
 SavedTopics read_saved_topics(ParameterServer& server, const std::string& prefix);
 
 // Collective. Adds the counts to the tables of these topics, which have no counts yet; rank 0 reads them.

@@ -35,8 +35,8 @@ std::vector<std::string> names_of(const std::vector<Scored>& answers) {
 using Names = std::vector<std::string>;
 using Query = std::vector<std::string_view>;
 
-// Three users 5, 7, 9 and four items 10, 20, 30, 40, with two factors; the prediction is the mean 3, the biases
-// and the product of factors.
+// Three users 5, 7, 9 and four items 10, 20, 30, 40, with two factors; the prediction is the mean 3, the
+// biases and the product of factors.
 std::string write_ratings(const TemporaryDirectory& directory) {
   const std::vector<float> rows{1, 0, 0, 1, 1, 1};
   const std::vector<float> columns{1, 0, 2, 0, 0, 3, -1, -1};

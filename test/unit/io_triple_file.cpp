@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/triples/triple_columns.hpp"
 #include "lapse/io/vocabulary/vocabulary_merge.hpp"
@@ -19,9 +20,9 @@ using lapse::test::TemporaryDirectory;
 
 namespace {
 
-std::string joined(const std::string& path, FilePart part = {}) {
+std::string joined(const std::string& path, FilePart part = {}, const TripleFormat& format = {}) {
   std::string text;
-  TripleReader reader(path, part);
+  TripleReader reader(path, part, format);
   for (NamedTriple triple; reader.next(triple);) {
     text += std::string(triple.subject) + "|" + std::string(triple.relation) + "|" +
             std::string(triple.object) + ";";
@@ -64,6 +65,42 @@ TEST_CASE("malformed triples are refused with line and column") {
   check("a\tr\tb\na\tr\t \n", "triples:2:6: empty name");
   check("\tr\tb\n", "triples:1:1: empty name");
   check(std::string("a\tr\tb\na\tr\0\tb\n", 13), "triples:2:4: NUL byte");
+}
+
+TEST_CASE("triples are read from tables with other columns") {
+  const TemporaryDirectory directory;
+  const auto parse = [&](const std::string& text, const TripleFormat& format) {
+    return joined(directory.write("triples", text), {}, format);
+  };
+  CHECK(parse("id,head,tail,type\n1,a,b,r\n2,b,\"c, d\",r\n", {.columns = {"head", "type", "tail"}}) ==
+        "a|r|b;b|r|c, d;");
+  // OpenKE: head, tail and relation.
+  CHECK(parse("0 1 5\n2 3 5\n", {.columns = {"1", "3", "2"}}) == "0|5|1;2|5|3;");
+  CHECK(parse("a;r;b\n", {.separator = ";"}) == "a|r|b;");
+  CHECK_THROWS_WITH(parse("a,b\n", {.columns = {"1", "2", "3"}}), Contains("there is no column '3'"));
+  CHECK_THROWS_WITH(parse("h,r,t\na,b,c\n", {.columns = {"h", "r", "o"}}),
+                    Contains("triples:1:1: there is no column 'o' in the first line, which has 3 columns"));
+  CHECK_THROWS_WITH(parse("h,r,t\na,,c\n", {.columns = {"h", "r", "t"}}),
+                    Contains("triples:2:3: empty name"));
+  CHECK_THROWS_WITH(parse("a;r;b\na;r\n", {.separator = ";"}),
+                    Contains("triples:2:1: 2 fields, expected 3, separated by semicolons as in the first"));
+  CHECK_THROWS_AS(parse("a b c\n", {.columns = {"1", "2"}}), lapse::UsageError);
+}
+
+TEST_CASE("N-Triples are read") {
+  const TemporaryDirectory directory;
+  const auto parse = [&](const std::string& text) { return joined(directory.write("triples", text)); };
+  CHECK(parse("<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n"
+              "# a comment\n\n"
+              "_:node <r> \"New \\\"York\\\"\"@en .\n"
+              "<a><r>\"5\"^^<http://www.w3.org/2001/XMLSchema#integer> . # five\n") ==
+        "http://x.org/a|http://x.org/r|http://x.org/b;_:node|r|\"New \\\"York\\\"\"@en;"
+        "a|r|\"5\"^^<http://www.w3.org/2001/XMLSchema#integer>;");
+  const std::string first = "<a> <r> <b> .\n";
+  for (const char* const line :
+       {"<a> <r> <b>", "<a> <r> b .", "<a> \"r\" <b> .", "\"a\" <r> <b> .", "<a> <r .", "<> <r> <b> .",
+        "<a> <r> \"b .", "<a> _:r <b> .", "<a> <r> \"b\\"})
+    CHECK_THROWS_WITH(parse(first + line + "\n"), Contains("triples:2:"));
 }
 
 TEST_CASE("a first line of names of columns is a warning") {

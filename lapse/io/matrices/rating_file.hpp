@@ -45,14 +45,14 @@ struct RatingFileOptions {
 // User ids are integers from 0 to 2^64 - 1, or names; so are item ids. Where options do not say which, the
 // first id of each that is read into `ids` decides. Rows and columns are their indices in `ids`, to which new
 // ids are added, so that files read with one RatingIds have the same rows and columns. The matrix has as many
-// rows and columns as there are ids after reading. Ratings are rounded to the nearest float. Cells are in file
-// order; a cell that occurs twice is kept twice. Warnings report columns that look like others: a header with
-// other names, a first column that counts the lines, more different ratings than items. With several parts,
-// the first part has them; parts of a file with a header find the kind of ids each for itself.
+// rows and columns as there are ids after reading. Ratings are rounded to the nearest float. Cells are in
+// file order; a cell that occurs twice is kept twice. Warnings report columns that look like others: a header
+// with other names, a first column that counts the lines, more different ratings than items. With several
+// parts, the first part has them; parts of a file with a header find the kind of ids each for itself.
 //
 // Throws FileError with line and column (in bytes) for: fewer or more fields than in the first line (so that
-// a cut-off last line or a decimal comma is noticed), quotes that do not end, an id that is not an integer, is
-// negative or above its limit, an empty name, a rating that is not a number, not finite or too large for a
+// a cut-off last line or a decimal comma is noticed), quotes that do not end, an id that is not an integer,
+// is negative or above its limit, an empty name, a rating that is not a number, not finite or too large for a
 // float, columns that the first line lacks, a file without ratings, and whatever LineReader reports. Throws
 // OutOfMemory, with the line, and UsageError for other than two or three columns.
 LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,

@@ -31,8 +31,8 @@ struct RatingLayout {
   std::string description() const;
 };
 
-// The options decide, then the names in a header, then the order. Throws FileError, at the line in the reader,
-// for columns that the line lacks, and for names where there is no header.
+// The options decide, then the names in a header, then the order. Throws FileError, at the line in the
+// reader, for columns that the line lacks, and for names where there is no header.
 RatingLayout find_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
                          const RatingFileOptions& options);
 

@@ -38,7 +38,8 @@ class LAPSE_EXPORT TableFields {
   bool has_open_quote_ = false;
 };
 
-// The first of these separators that the line contains, in the order in which they are listed above; else " ".
+// The first of these separators that the line contains, in the order in which they are listed above; else "
+// ".
 LAPSE_EXPORT std::string find_separator(std::string_view line);
 
 // The separator that has this name in options: tab, colons (::), semicolon, comma, bar or blanks; empty if

@@ -35,18 +35,18 @@ struct NamedTriple {
 
 // Tables with other columns.
 struct TripleFormat {
-  // Of subject, relation and object, each by its name in the first line or its number from 1. Empty: lines have
-  // three columns, in this order.
+  // Of subject, relation and object, each by its name in the first line or its number from 1. Empty: lines
+  // have three columns, in this order.
   std::vector<std::string> columns = {};
   // As TableFields takes it. Empty: tabs or blanks; with columns, find_separator.
   std::string separator = {};
 };
 
 // Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as the
-// first line determines (tabs if it has one), or what the format says. Between tabs, names may contain blanks;
-// blanks and quotes around a name do not belong to it. If the first line is one of N-Triples (`<subject>
-// <relation> <object> .`), all are (parse_n_triple), or comments that begin with #. Ignores blank lines. Used
-// by one thread.
+// first line determines (tabs if it has one), or what the format says. Between tabs, names may contain
+// blanks; blanks and quotes around a name do not belong to it. If the first line is one of N-Triples
+// (`<subject> <relation> <object> .`), all are (parse_n_triple), or comments that begin with #. Ignores blank
+// lines. Used by one thread.
 class LAPSE_EXPORT TripleReader {
  public:
   // Throws what LineReader throws, and UsageError for other than three columns.
@@ -54,8 +54,8 @@ class LAPSE_EXPORT TripleReader {
   ~TripleReader();
 
   // Sets `triple` to the part's next triple, with views valid until the next call; returns false at the end.
-  // Throws FileError with line and column for another number of fields, an empty name, quotes that do not end,
-  // columns that the first line lacks, and whatever LineReader reports.
+  // Throws FileError with line and column for another number of fields, an empty name, quotes that do not
+  // end, columns that the first line lacks, and whatever LineReader reports.
   bool next(NamedTriple& triple);
 
   // A message with the file's first line if that looks like column names; otherwise empty.

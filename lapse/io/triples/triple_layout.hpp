@@ -26,8 +26,8 @@ struct TripleLayout {
 TripleLayout find_triple_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
                                 const TripleFormat& format);
 
-// Parses a line of N-Triples (W3C 2014): IRIs without their brackets, blank nodes with `_:`, literals with their
-// quotes and what follows them. Throws FileError with line and column.
+// Parses a line of N-Triples (W3C 2014): IRIs without their brackets, blank nodes with `_:`, literals with
+// their quotes and what follows them. Throws FileError with line and column.
 NamedTriple parse_n_triple(const LineReader& reader, std::string_view line);
 
 }  // namespace lapse::io

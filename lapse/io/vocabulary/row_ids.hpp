@@ -38,8 +38,8 @@ class LAPSE_EXPORT RowIds {
   // As in the files.
   std::string text(std::size_t index) const;
 
-  // Renumbers the ids in ascending order, names in that of their bytes, so that the indices depend only on the
-  // set of ids. Returns the new index of each old one.
+  // Renumbers the ids in ascending order, names in that of their bytes, so that the indices depend only on
+  // the set of ids. Returns the new index of each old one.
   std::vector<Index> sort();
 
  private:

@@ -43,6 +43,10 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
       given.check({options.data.train_file, options.data.valid_file, options.data.test_file}, server.ranks());
     graph = load_graph(options.data, worker_readers(server, worker));
   });
+  if (options.check) {
+    if (reports) fmt::print("{}", describe_data(graph));
+    return EXIT_SUCCESS;
+  }
   if (reports) fmt::print("{}\n", describe(graph));
   TrainingOptions training = options.training;
   const std::optional<std::string> fitted = training.fit(graph);

@@ -49,12 +49,18 @@ KnowledgeGraph make_random_graph(const DataOptions& data) {
   return make_graph(options.entities, options.relations, std::move(triples));
 }
 
+std::string layout_text(const io::Input& input, const io::TripleFile& file) {
+  return fmt::format("{}: {}; {} triples", io::input_name(input.path()), file.layout, file.triples.size());
+}
+
 std::vector<Triple> read_held_out(const io::Input& input, const std::vector<Triple>& train,
                                   io::Vocabulary& entities, const io::Vocabulary& relations,
-                                  const io::TripleFormat& format, const io::ReaderGroup& group) {
+                                  const io::TripleFormat& format, std::vector<std::string>& layouts,
+                                  const io::ReaderGroup& group) {
   if (input.path().empty()) return {};
   io::TripleFile file =
       io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations), {}, format);
+  layouts.push_back(layout_text(input, file));
   if (file.unknown_relations.count != 0)
     throw file.unknown_relations.error("relation (no training triple has it)");
   if (file.triples.empty()) throw FileError(io::input_name(input.path()), "contains no triples");
@@ -80,8 +86,7 @@ std::uint64_t KnowledgeGraph::unseen(const std::vector<Triple>& triples) const {
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid, std::vector<Triple> test) {
   if (train.empty()) throw UsageError("no triples to train on");
-  KnowledgeGraph graph{entities, relations, std::move(train), std::move(valid), std::move(test), {}, {},
-                       {},       {}};
+  KnowledgeGraph graph{entities, relations, std::move(train), std::move(valid), std::move(test), {}, {}};
   for (const auto* triples : {&graph.train, &graph.valid, &graph.test})
     check_inside(*triples, entities, relations);
   graph.relation_counts.resize(relations);
@@ -106,14 +111,16 @@ KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& gro
   if (const std::string warning = io::relation_warning(train.triples, entities.size(), relations.size());
       !warning.empty())
     group.warn(fmt::format("{}: {}", io::input_name(options.train_file), warning));
+  std::vector<std::string> layouts{layout_text(inputs[0], train)};
   std::vector<Triple> valid =
-      read_held_out(inputs[1], train.triples, entities, relations, options.format, group);
+      read_held_out(inputs[1], train.triples, entities, relations, options.format, layouts, group);
   std::vector<Triple> test =
-      read_held_out(inputs[2], train.triples, entities, relations, options.format, group);
+      read_held_out(inputs[2], train.triples, entities, relations, options.format, layouts, group);
   KnowledgeGraph graph = make_graph(entities.size(), relations.size(), std::move(train.triples),
                                     std::move(valid), std::move(test));
   graph.entity_names = std::move(entities);
   graph.relation_names = std::move(relations);
+  graph.layouts = std::move(layouts);
   return graph;
 }
 

@@ -41,8 +41,10 @@ struct KnowledgeGraph {
   std::vector<std::uint32_t> relation_counts;  // training triples of each relation
   std::vector<bool> entity_seen;               // whether a training triple has the entity
   // Empty for a random graph.
-  io::Vocabulary entity_names;
-  io::Vocabulary relation_names;
+  io::Vocabulary entity_names = {};
+  io::Vocabulary relation_names = {};
+  // How the files were understood, line by line.
+  std::vector<std::string> layouts = {};
 
   // Held-out triples with an entity that no training triple has.
   std::uint64_t unseen(const std::vector<Triple>& triples) const;

@@ -260,9 +260,11 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
          "Of the random graph, initial embeddings, order of the triples, negatives and dropout")
       ->check(integer_from_0())
       ->default_str("1");
+  app.add_flag("--check", options.check,
+               "Only print how the data is understood: columns, counts, the first triples");
   app.add_option("--output-prefix", options.output_prefix,
                  "Write the embeddings to PREFIX-{entities,relations}.npy, the names of their rows to "
-                 "PREFIX-{entities,relations}.txt")
+                 "PREFIX-{entities,relations}.txt, and a description to PREFIX.json, for lapse-answers")
       ->check(file_name());
   app.add_option("--summary-json", options.summary_json, "Write the results to this file")
       ->check(file_name());

@@ -22,6 +22,7 @@ struct KnowledgeGraphOptions {
   std::optional<adapm::Technique> technique;  // for the mode with intents
   CheckpointOptions checkpoints;
   ManagerSettings settings;
+  bool check = false;         // only says how the data is understood
   std::string output_prefix;  // of the files of the embeddings; empty: none
   std::string summary_json;   // file; empty: none
 };

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "apps/common/management_report.hpp"
 
@@ -67,6 +71,26 @@ std::string describe(const KnowledgeGraph& graph) {
   if (unseen_valid + unseen_test != 0) {
     text += fmt::format("\nwith an entity that no training triple has: {} valid, {} test triples",
                         unseen_valid, unseen_test);
+  }
+  return text;
+}
+
+std::string describe_data(const KnowledgeGraph& graph) {
+  std::string text;
+  for (const std::string& layout : graph.layouts) text += layout + "\n";
+  text += describe(graph) + "\n";
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> triples;
+  triples.reserve(graph.train.size());
+  for (const Triple& triple : graph.train)
+    triples.emplace_back(triple.subject, triple.relation, triple.object);
+  std::ranges::sort(triples);
+  const auto repeated = triples.end() - std::unique(triples.begin(), triples.end());
+  text += fmt::format("{} triples to train on occur before\n", repeated);
+  if (graph.entity_names.empty()) return text;
+  constexpr std::size_t kShownTriples = 5;
+  for (const Triple& triple : std::span(graph.train).first(std::min(kShownTriples, graph.train.size()))) {
+    text += fmt::format("subject '{}', relation '{}', object '{}'\n", graph.entity_names.name(triple.subject),
+                        graph.relation_names.name(triple.relation), graph.entity_names.name(triple.object));
   }
   return text;
 }

@@ -13,6 +13,8 @@ namespace lapse::apps {
 
 // One line, and a second if held-out triples have entities without training triples.
 std::string describe(const KnowledgeGraph& graph);
+// For --check: how the files were understood, what they have, and the first triples. Ends with a newline.
+std::string describe_data(const KnowledgeGraph& graph);
 // One line.
 std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+#include "apps/knowledge_graph_embeddings/report.hpp"
 #include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
@@ -115,4 +116,21 @@ TEST_CASE("what the user of triple files should know is reported") {
   load_graph(options, group);
   REQUIRE(messages.size() == 1);
   CHECK_THAT(messages[0], Catch::Matchers::Contains("looks like the names of columns"));
+}
+
+TEST_CASE("graphs are read from tables, and what was understood is described") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("train", "from,type,to\na,r,b\nb,r,c\na,r,b\n");
+  options.test_file = directory.write("test", "from,type,to\nc,r,d\n");
+  options.format.columns = {"from", "type", "to"};
+  const KnowledgeGraph graph = load_graph(options);
+  CHECK(graph.entities == 4);
+  CHECK(graph.relations == 1);
+  const std::string text = describe_data(graph);
+  CHECK_THAT(text,
+             Catch::Matchers::Contains("train: separated by commas; subject: column 1, relation: column 2, "
+                                       "object: column 3; 3 columns, the first line names them; 3 triples"));
+  CHECK_THAT(text, Catch::Matchers::Contains("1 triples to train on occur before"));
+  CHECK_THAT(text, Catch::Matchers::Contains("subject 'a', relation 'r', object 'b'"));
 }

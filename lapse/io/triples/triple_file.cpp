@@ -59,6 +59,17 @@ bool TripleReader::next(NamedTriple& triple) {
   return true;
 }
 
+std::string TripleReader::layout() const {
+  if (!divided_) return {};
+  const TripleLayout& layout = divided_->layout;
+  if (layout.is_n_triples) return "N-Triples";
+  const auto [subject, relation, object] = layout.positions;
+  return fmt::format(
+      "separated by {}; subject: column {}, relation: column {}, object: column {}; {} columns{}",
+      name_of_separators(layout.separator), subject + 1, relation + 1, object + 1, layout.columns,
+      layout.has_header ? ", the first line names them" : "");
+}
+
 bool TripleReader::is_skipped() const {
   const std::string_view text = trimmed(line_);
   if (text.empty()) return true;
@@ -115,6 +126,7 @@ TripleFile read_triples(const Input& input, const NameIds& entities, const NameI
     if (!object) note(result.unknown_entities, reader.lines(), names.object);
     ++result.left_out;
   }
+  result.layout = reader.layout();
   if (const std::string& warning = reader.header_warning(); !warning.empty())
     result.warning = fmt::format("{}: {}", reader.lines().path(), warning);
   return result;

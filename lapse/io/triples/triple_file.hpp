@@ -61,6 +61,8 @@ class LAPSE_EXPORT TripleReader {
   // A message with the file's first line if that looks like column names; otherwise empty.
   const std::string& header_warning() const { return header_warning_; }
 
+  // How the lines are understood; empty before the first line.
+  std::string layout() const;
   // The reader, which reports the position of the fields that next returned last.
   const LineReader& lines() const { return lines_; }
 
@@ -121,6 +123,7 @@ struct TripleFile {
   std::uint64_t left_out = 0;   // triples with an unknown name
   UnknownNames unknown_entities;
   UnknownNames unknown_relations;
+  std::string layout = {};  // how the file was understood
   std::string warning;  // what the file's user should know: the first line has column names; otherwise empty
 };
 

@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/training_advice.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 #include "apps/knowledge_graph_embeddings/options.hpp"
@@ -26,7 +29,21 @@ using lapse::Worker;
 void train(Trainer& trainer, const KnowledgeGraph& graph, TrainingJob* job, bool reports) {
   if (!reports) return trainer.run({}, job);
   ProgressLine progress(stdout);
-  trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); }, job);
+  RemainingTime left(trainer.options().epochs);
+  trainer.run(
+      [&](const EpochRecord& record) { progress.report(describe(record, graph) + left.after(record.epoch)); },
+      job);
+}
+
+// Of a training that its last epoch has ended.
+std::string advice(const Trainer& trainer) {
+  if (trainer.epochs().size() < trainer.options().epochs) return {};
+  std::vector<double> ranks;
+  for (const EpochRecord& record : trainer.epochs()) {
+    if (record.evaluation && record.evaluation->valid.all.ranks != 0)
+      ranks.push_back(record.evaluation->valid.all.mean_reciprocal_rank);
+  }
+  return improvement_advice("valid MRR", ranks, true);
 }
 
 // Returns the exit status.
@@ -70,7 +87,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
 
   const Summary summary = summarize(trainer, graph, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
-    fmt::print("{}", summary.to_text());
+    fmt::print("{}{}", advice(trainer), summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
   });
   return EXIT_SUCCESS;

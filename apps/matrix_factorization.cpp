@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/training_advice.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
@@ -28,7 +31,22 @@ using lapse::Worker;
 void train(Trainer& trainer, TrainingJob* job, bool reports) {
   if (!reports) return trainer.run({}, job);
   ProgressLine progress(stdout);
-  trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); }, job);
+  RemainingTime left(trainer.options().epochs);
+  trainer.run(
+      [&](const EpochRecord& record) { progress.report(describe(record) + left.after(record.epoch)); }, job);
+}
+
+// Of a training that its last epoch has ended.
+std::string advice(const Trainer& trainer) {
+  if (trainer.epochs().size() < trainer.options().epochs) return {};
+  std::vector<double> errors;
+  bool is_test = false;
+  for (const EpochRecord& record : trainer.epochs()) {
+    if (!record.errors) continue;
+    is_test = record.errors->test_rmse.has_value();
+    errors.push_back(record.errors->test_rmse.value_or(record.errors->train_rmse));
+  }
+  return improvement_advice(is_test ? "test RMSE" : "train RMSE", errors, false);
 }
 
 // Returns the exit status.
@@ -73,7 +91,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
 
   const Summary summary = summarize(trainer, problem, baselines, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
-    fmt::print("{}", summary.to_text());
+    fmt::print("{}{}", advice(trainer), summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
   });
   return EXIT_SUCCESS;

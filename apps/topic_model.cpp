@@ -13,6 +13,7 @@
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_application.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/training_advice.hpp"
 #include "apps/topic_model/document_topics.hpp"
 #include "apps/topic_model/documents.hpp"
 #include "apps/topic_model/options.hpp"
@@ -121,9 +122,10 @@ class TopicModelProgram {
   void train(TopicTrainer& trainer) {
     std::optional<ProgressLine> progress;
     if (reports_) progress.emplace(stdout);
+    RemainingTime left(options_.training.epochs);
     trainer.run(
         [&](const TopicEpoch& record) {
-          if (progress) progress->report(describe(record, trainer.tokens()));
+          if (progress) progress->report(describe(record, trainer.tokens()) + left.after(record.epoch));
         },
         job_ ? &*job_ : nullptr);
   }

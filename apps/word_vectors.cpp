@@ -11,6 +11,7 @@
 #include "apps/common/manager_application.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/table_reader.hpp"
+#include "apps/common/training_advice.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "apps/word_vectors/options.hpp"
@@ -122,8 +123,9 @@ class WordVectorsProgram {
         progress->report(describe(epoch, done, corpus, seconds));
       };
     }
+    RemainingTime left(options_.training.runner.epochs);
     const auto on_epoch = [&](const EpochRecord& record) {
-      if (progress) progress->report(describe(record));
+      if (progress) progress->report(describe(record) + left.after(record.epoch));
     };
     trainer.run(on_epoch, on_progress, job_ ? &*job_ : nullptr);
   }

@@ -37,7 +37,7 @@ from technique_tables import TABLES  # noqa: E402
 TECHNIQUES = ("adaptive", "immediate", "relocation_only", "replication_only", "nups", "full_replication",
               "static_partitioning", "localize")
 # Stale parameter servers, and bounds of staleness for copies of all keys and for adaptive management.
-WITH_POLICIES = ("static_partitioning+ssp(1)", "static_partitioning+essp(1)", "full_replication+cap(1)",
+WITH_POLICIES = ("static_partitioning+ssp(1)", "replication_only+essp(1)", "full_replication+cap(1)",
                  "adaptive+cap(1)")
 LEADS = (1, 10, 100, 1000, 10000)
 PING_PONG = ("bench_one_sided", "tcp message stream 1 KB", 1024)  # Program, case, and bytes of a message there.

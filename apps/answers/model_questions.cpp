@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <utility>
 
 #include "apps/answers/document_questions.hpp"
@@ -115,9 +114,9 @@ Made make_question(std::string_view name, const ModelDescription& model, const Q
 
 std::string describe_model(const ModelDescription& model) {
   std::string text = fmt::format("{}: {}\nmade by: {}\n", model.path(), model.kind(), model.command());
-  for (const auto& [name, value] : model.parameters()) {
-    std::visit([&](const auto& each) { fmt::format_to(std::back_inserter(text), "{}: {}\n", name, each); },
-               value);
+  for (const auto& parameter : model.parameters()) {
+    const auto append = [&](const auto& value) { text += fmt::format("{}: {}\n", parameter.first, value); };
+    std::visit(append, parameter.second);
   }
   for (const ModelDescription::File& file : model.files())
     text += fmt::format("{} ({}): {}\n", file.role, file.name, file.holds);

@@ -47,11 +47,11 @@ std::uint64_t checksum_of(const std::vector<std::string>& files) {
   return sum.value();
 }
 
-void for_each_word(const io::LineReader& reader, std::string_view line,
+void for_each_word(const io::LineReader& reader, std::string_view line, FormedText& text,
                    const std::function<void(std::string_view)>& f) {
   const std::size_t valid = io::valid_utf8_bytes(line);
   if (valid != line.size()) reader.fail("byte that is not UTF-8, expected a text file", line.substr(valid));
-  WordSplitter splitter(line);
+  WordSplitter splitter(text.form(line));
   for (std::string_view word; splitter.next(word);) {
     if (word.size() > kMaxWordBytes) {
       reader.fail(fmt::format("word '{}' of {} bytes, expected at most {}", io::shown(word), word.size(),
@@ -62,12 +62,13 @@ void for_each_word(const io::LineReader& reader, std::string_view line,
   }
 }
 
-io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part) {
+io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part, TextForm form) {
+  FormedText text(form);
   io::Vocabulary words;
   for (const std::string& path : files) {
     io::LineReader reader(path, part);
     for (std::string_view line; reader.next(line);) {
-      for_each_word(reader, line, [&](std::string_view word) { words.add(word); });
+      for_each_word(reader, line, text, [&](std::string_view word) { words.add(word); });
     }
   }
   return words;
@@ -78,6 +79,7 @@ Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
   const io::Vocabulary all = io::merge_vocabularies(counted, all_gather);
   Corpus corpus;
   corpus.files = options.files;
+  corpus.form = options.form;
   for (WordId id = 0; id < all.size() && all.count(id) >= options.min_count; ++id) {
     if (options.stop_words.find(all.name(id))) continue;
     corpus.words.add(all.name(id), all.count(id));

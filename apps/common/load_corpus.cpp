@@ -37,7 +37,7 @@ Corpus load_corpus(ParameterServer& server, std::int32_t workers, const CorpusOp
   server.run_workers(std::max(1, workers), [&](Worker& worker) {
     const io::FilePart part{static_cast<std::uint32_t>(worker.index()),
                             static_cast<std::uint32_t>(worker.count())};
-    counted[worker.local_index()] = count_words(options.files, part);
+    counted[worker.local_index()] = count_words(options.files, part, options.form);
   });
   Corpus corpus;
   server.run_workers(1, [&](Worker& worker) {

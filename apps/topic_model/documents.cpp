@@ -36,7 +36,7 @@ void read(ParameterServer& server, const DocumentOptions& options, const std::ve
       documents.bag = io::read_bag_of_words(input, part);
       return;
     }
-    TextDocuments text = read_text_documents(input, documents.vocabulary, part);
+    TextDocuments text = read_text_documents(input, documents.vocabulary, part, options.form);
     documents.bag = std::move(text.bag);
     documents.unknown_tokens = text.unknown_tokens;
     documents.empty_documents = text.empty_documents;
@@ -52,7 +52,7 @@ TopicDocuments load_documents(ParameterServer& server, const DocumentOptions& op
   if (!options.vocabulary.empty()) {
     documents.vocabulary = load_vocabulary(server, options.vocabulary);
   } else if (options.format == DocumentFormat::text) {
-    CorpusOptions corpus{.files = {options.file}, .min_count = options.min_count};
+    CorpusOptions corpus{.files = {options.file}, .min_count = options.min_count, .form = options.form};
     if (!options.stop_words.empty()) corpus.stop_words = load_vocabulary(server, options.stop_words);
     documents.vocabulary = load_corpus(server, workers_of(workers, server.rank()), corpus).words;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/text_form.hpp"
 #include "lapse/io/documents/bag_of_words.hpp"
 #include "lapse/io/vocabulary/vocabulary.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -17,9 +18,10 @@ enum class DocumentFormat : std::uint8_t { bag_of_words, text };
 struct DocumentOptions {
   std::string file;
   DocumentFormat format = DocumentFormat::bag_of_words;
-  std::string vocabulary;       // file; empty: none, or the words of the text
+  TextForm form = {};           // of text
+  std::string vocabulary = {};  // file; empty: none, or the words of the text
   std::uint64_t min_count = 5;  // of a text without vocabulary: rarer words are left out
-  std::string stop_words;       // file of words that are left out, too; empty: none
+  std::string stop_words = {};  // file of words that are left out, too; empty: none
 };
 
 // The documents of this rank's workers, of a collection that all workers share: each gets every n-th.

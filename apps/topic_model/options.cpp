@@ -9,6 +9,7 @@
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
+#include "apps/common/text_form.hpp"
 
 namespace lapse::apps {
 
@@ -32,6 +33,9 @@ void add_data_options(CLI::App& app, TopicModelOptions& options, OptionCondition
   app.add_flag_callback(
       "--text", [&documents] { documents.format = DocumentFormat::text; },
       "Files of documents have a document on each line: words separated by blanks");
+  for (const CLI::Option* const option : add_text_form(app, documents.form)) {
+    conditions.add(option, "--text", [&documents] { return documents.format == DocumentFormat::text; });
+  }
   app.add_option("--vocabulary", documents.vocabulary,
                  "File with a word on each line, in the order of their numbers; with --text: words to keep")
       ->check(file_name());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/common/corpus.hpp"
+#include "apps/common/text_form.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/text/line_reader.hpp"
 
@@ -31,7 +32,8 @@ void merge(std::vector<io::WordCount>& words) {
 }  // namespace
 
 TextDocuments read_text_documents(const io::Input& input, const io::Vocabulary& vocabulary,
-                                  io::DocumentPart part) {
+                                  io::DocumentPart part, TextForm form) {
+  FormedText text(form);
   TextDocuments documents{.bag = io::BagOfWords(vocabulary.size())};
   std::vector<io::WordCount> words;
   io::LineReader reader(input);
@@ -39,7 +41,7 @@ TextDocuments read_text_documents(const io::Input& input, const io::Vocabulary& 
   for (std::string_view line; reader.next(line); ++number) {
     words.clear();
     std::uint64_t tokens = 0;
-    for_each_word(reader, line, [&](std::string_view word) {
+    for_each_word(reader, line, text, [&](std::string_view word) {
       ++tokens;
       if (const auto id = vocabulary.find(word)) words.push_back({*id, 1});
     });

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "apps/common/text_form.hpp"
 #include "lapse/io/documents/bag_of_words.hpp"
 #include "lapse/io/files/input.hpp"
 #include "lapse/io/vocabulary/vocabulary.hpp"
@@ -23,6 +24,6 @@ struct TextDocuments {
 // longer than kMaxWordBytes, and what LineReader throws; without them for a file without documents, and if no
 // document has a word of the vocabulary.
 TextDocuments read_text_documents(const io::Input& input, const io::Vocabulary& vocabulary,
-                                  io::DocumentPart part = {});
+                                  io::DocumentPart part = {}, TextForm form = {});
 
 }  // namespace lapse::apps

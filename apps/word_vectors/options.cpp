@@ -7,6 +7,7 @@
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
+#include "apps/common/text_form.hpp"
 
 namespace lapse::apps {
 
@@ -23,6 +24,7 @@ void add_text_options(CLI::App& app, WordVectorsOptions& options) {
                      "Instead of training: evaluate the vectors of this file, text or binary")
           ->check(file_name());
   files->excludes(evaluate_only);
+  for (CLI::Option* const option : add_text_form(app, options.corpus.form)) option->excludes(evaluate_only);
   app.add_option("--min-count", options.corpus.min_count, "Words that occur less often are left out")
       ->check(integer_from_0())
       ->capture_default_str();

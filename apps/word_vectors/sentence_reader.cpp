@@ -12,7 +12,7 @@ bool SentenceReader::next(Sentence& sentence) {
       reader_.emplace(corpus_.files[files_opened_++], part_);
     }
     sentence.clear();
-    WordSplitter splitter(line);
+    WordSplitter splitter(text_.form(line));
     for (std::string_view word; splitter.next(word);) {
       if (const auto id = corpus_.words.find(word)) sentence.push_back(*id);
     }

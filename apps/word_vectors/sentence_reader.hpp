@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/common/corpus.hpp"
+#include "apps/common/text_form.hpp"
 #include "lapse/io/text/line_reader.hpp"
 
 namespace lapse::apps {
@@ -16,7 +17,8 @@ using Sentence = std::vector<WordId>;
 // must outlive it. Used by one thread.
 class SentenceReader {
  public:
-  SentenceReader(const Corpus& corpus, io::FilePart part) : corpus_(corpus), part_(part) {}
+  SentenceReader(const Corpus& corpus, io::FilePart part)
+      : corpus_(corpus), part_(part), text_(corpus.form) {}
 
   // Reads the next sentence with at least one word. Returns false at the end. Throws FileError.
   bool next(Sentence& sentence);
@@ -24,6 +26,7 @@ class SentenceReader {
  private:
   const Corpus& corpus_;
   io::FilePart part_;
+  FormedText text_;
   std::size_t files_opened_ = 0;
   std::optional<io::LineReader> reader_;
 };

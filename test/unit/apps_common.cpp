@@ -17,6 +17,8 @@
 #include "apps/common/progress_line.hpp"
 #include "apps/common/required_memory.hpp"
 #include "apps/common/summary.hpp"
+#include "apps/common/text_form.hpp"
+#include "apps/common/training_advice.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
@@ -112,6 +114,32 @@ TEST_CASE("progress on a terminal is one line that is overwritten") {
   ::close(terminal);
 }
 
+TEST_CASE("the time that is left follows from the epochs so far") {
+  RemainingTime left(10);
+  CHECK(left.after(1, 20) == "  3 min left");
+  CHECK(left.after(9, 90) == "  10 s left");
+  CHECK(left.after(10, 100).empty());
+  RemainingTime resumed(1000);
+  CHECK(resumed.after(900, 60) == "  1.7 h left");
+  CHECK(resumed.after(999, 0.5).empty());
+  CHECK(duration_text(89.4) == "89 s");
+  CHECK(duration_text(90) == "2 min");
+}
+
+TEST_CASE("a measure improves still if its last value is the best by more than a thousandth") {
+  using Measures = std::vector<double>;
+  CHECK(is_still_improving(Measures{0.1, 0.2, 0.3}, true));
+  CHECK_FALSE(is_still_improving(Measures{0.1, 0.2, 0.3}, false));
+  CHECK(is_still_improving(Measures{0.9, 0.8}, false));
+  CHECK_FALSE(is_still_improving(Measures{0.3, 0.1, 0.2}, true));
+  CHECK_FALSE(is_still_improving(Measures{0.3, 0.30001}, true));
+  CHECK_FALSE(is_still_improving(Measures{0.3}, true));
+  CHECK_FALSE(is_still_improving(Measures{}, true));
+  CHECK(improvement_advice("valid MRR", Measures{0.1, 0.2}, true) ==
+        "the valid MRR was still improving in the last epochs: more may help (--epochs)\n");
+  CHECK(improvement_advice("valid MRR", Measures{0.2, 0.1}, true).empty());
+}
+
 TEST_CASE("counters have differences, maxima the later value") {
   lapse::TableCounters earlier;
   earlier.local_pulls = 5;
@@ -155,4 +183,30 @@ TEST_CASE("memory of the host is divided by its ranks, a limit of the process is
   REQUIRE(::setrlimit(RLIMIT_DATA, &before) == 0);
   CHECK_THROWS_WITH(require_memory("too much", 1e18, 1), Contains(" leaves "));
   CHECK_THROWS_AS(require_memory("a share", 1e18, 1 << 20), lapse::OutOfMemory);
+}
+
+TEST_CASE("texts are put into lower case, and their marks are kept, split or dropped") {
+  const auto formed = [](std::string_view line, TextForm form) {
+    FormedText text(form);
+    return std::string(text.form(line));
+  };
+  const std::string line =
+      "Don't PANIC, said Zo\xc3\x8b: \xe2\x80\x9c"
+      "E-mail 3.5 \xce\x9b\xd0\x96.\xe2\x80\x9d";
+  CHECK(formed(line, {}) == line);
+  CHECK(formed(line, {.lower_case = true}) ==
+        "don't panic, said zo\xc3\xab: \xe2\x80\x9c"
+        "e-mail 3.5 \xce\xbb\xd0\xb6.\xe2\x80\x9d");
+  CHECK(formed("end. (x) it's 3.5, a-b -c d'", {.punctuation = Punctuation::split}) ==
+        "end .   ( x )  it's 3.5 ,  a-b  - c d ' ");
+  CHECK(formed("end. (x) it's \xc2\xabyes\xc2\xbb", {.punctuation = Punctuation::drop}) ==
+        "end   x  it's  yes ");
+  // Letters beside their counterparts, and characters that have none.
+  CHECK(formed("\xc3\x80\xc3\x97\xc3\x9e\xc3\x9f\xc5\xb8\xc4\x80\xc4\xb9\xc5\xbd", {.lower_case = true}) ==
+        "\xc3\xa0\xc3\x97\xc3\xbe\xc3\x9f\xc3\xbf\xc4\x81\xc4\xba\xc5\xbe");
+  CHECK(formed("\xce\x86\xce\x88\xce\x8c\xce\x8f\xd0\x81\xd4\xb1", {.lower_case = true}) ==
+        "\xce\xac\xce\xad\xcf\x8c\xcf\x8e\xd1\x91\xd5\xa1");
+  CHECK(formed("\xf0\x9f\x98\x80!\xe4\xb8\xad", {.lower_case = true, .punctuation = Punctuation::drop}) ==
+        "\xf0\x9f\x98\x80 \xe4\xb8\xad");
+  CHECK(formed("\xff\xc3", {.lower_case = true, .punctuation = Punctuation::drop}) == "\xff\xc3");
 }

@@ -56,6 +56,24 @@ TEST_CASE("words are separated by blanks, tabs and carriage returns") {
   CHECK(words_of("one\rtwo\r\r three\r") == std::vector<std::string>{"one", "two", "three"});
 }
 
+TEST_CASE("a text is counted and read in its form") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> files{directory.write("text", "The sea, the SEA.\nA sea\n")};
+  const TextForm form{.lower_case = true, .punctuation = Punctuation::drop};
+  const Corpus corpus =
+      make_corpus({.files = files, .min_count = 2, .form = form}, count_words(files, {}, form), gather_alone);
+  REQUIRE(corpus.words.size() == 2);
+  CHECK(corpus.words.name(0) == "sea");
+  CHECK(corpus.words.count(0) == 3);
+  CHECK(corpus.words.name(1) == "the");
+  SentenceReader reader(corpus, {});
+  Sentence sentence;
+  REQUIRE(reader.next(sentence));
+  CHECK(sentence == Sentence{1, 0, 1, 0});
+  REQUIRE(reader.next(sentence));
+  CHECK(sentence == Sentence{0});
+}
+
 TEST_CASE("the vocabulary of a text has the frequent words of all its files, the most frequent first") {
   const TemporaryDirectory directory;
   const std::vector<std::string> files{directory.write("a", "x b x\n\nc b x\n"),

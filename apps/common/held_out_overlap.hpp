@@ -38,8 +38,7 @@ std::string overlap_warning(const std::vector<T>& held_out, const std::vector<T>
     const Key key = key_of(element);
     if (!firsts[bit(key)]) continue;
     const auto [begin, end] = std::equal_range(keys.begin(), keys.end(), key);
-    for (auto one = begin; one != end; ++one)
-      found[static_cast<std::size_t>(one - keys.begin())] = true;
+    for (auto one = begin; one != end; ++one) found[static_cast<std::size_t>(one - keys.begin())] = true;
   }
   return overlap_text(static_cast<std::size_t>(std::ranges::count(found, true)), looked_at, held_out.size(),
                       noun);

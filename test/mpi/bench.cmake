@@ -2,12 +2,14 @@
 # page of them. Times are not checked.
 if(TARGET bench_access)
   list(JOIN LAPSE_LAUNCHER " " launcher)
+  set(report --report)  # One page is enough.
   foreach(name IN ITEMS access c_interface checkpoints elements factorization growth idle intent knowledge_graphs memory one_sided phases pipeline policies relocation replicas sampling stages update_rules)
     lapse_add_test(bench_smoke.${name}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
               "${PROJECT_SOURCE_DIR}/bench/run.sh" --smoke --launcher "${launcher}"
-              --programs $<TARGET_FILE_DIR:bench_${name}> --out "${CMAKE_CURRENT_BINARY_DIR}/bench" --report ${name}
+              --programs $<TARGET_FILE_DIR:bench_${name}> --out "${CMAKE_CURRENT_BINARY_DIR}/bench" ${report} ${name}
       LABELS bench-smoke TIMEOUT 180 PROPERTIES PROCESSORS 2)
+    set(report "")
   endforeach()
 endif()
 

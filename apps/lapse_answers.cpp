@@ -9,14 +9,21 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "apps/answers/model_questions.hpp"
 #include "apps/answers/query_answers.hpp"
+#include "apps/common/table_options.hpp"
+#include "lapse/core/byte_order_mark.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/version.hpp"
 #include "lapse/io/text/line_reader.hpp"
 
@@ -56,10 +63,23 @@ void add_question(CLI::App& app, AnswerOptions& options, const QuestionName& que
         ->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
   }
-  if (question.name == "items" || question.name == "users")
-    command->add_option("--seen", options.question.seen, "Rating files: what they rate is left out");
-  if (question.name == "tails" || question.name == "heads" || question.name == "relations")
-    command->add_option("--known", options.question.known, "Triple files: their triples are left out");
+  const bool is_rated = question.name == "items" || question.name == "users";
+  const bool is_part = question.name == "tails" || question.name == "heads" || question.name == "relations";
+  if (is_rated) {
+    command
+        ->add_option("--seen", options.question.seen,
+                     "Rating file: what it rates is left out; may be given several times")
+        ->allow_extra_args(false);
+    add_columns(*command, "--columns", options.question.format.columns, {"USER", "ITEM", "RATING"}, 2);
+  }
+  if (is_part) {
+    command
+        ->add_option("--known", options.question.known,
+                     "Triple file: its triples are left out; may be given several times")
+        ->allow_extra_args(false);
+    add_columns(*command, "--columns", options.question.format.columns, {"SUBJECT", "RELATION", "OBJECT"}, 3);
+  }
+  if (is_rated || is_part) add_separator(*command, options.question.format.separator);
   if (question.name == "similar") {
     command
         ->add_option("--of", options.question.of,
@@ -69,16 +89,19 @@ void add_question(CLI::App& app, AnswerOptions& options, const QuestionName& que
 }
 
 // As queries arrive: what has been read is answered before more is waited for.
-void ask_standard_input(QueryAnswers& answers, std::string_view fields) {
-  const bool is_terminal = isatty(STDIN_FILENO) == 1;
+void ask_stream(QueryAnswers& answers, std::string_view fields, std::istream& stream, bool is_terminal) {
   const auto prompt = [&] {
     if (is_terminal) fmt::print(stderr, "{}> ", fields);
   };
   std::vector<std::string> lines;
+  bool is_first = true;
   prompt();
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (is_first && line.starts_with(lapse::kByteOrderMark)) line.erase(0, lapse::kByteOrderMark.size());
+    is_first = false;
     lines.push_back(std::move(line));
-    if (lines.size() < kQueriesPerBlock && std::cin.rdbuf()->in_avail() > 0) continue;
+    if (lines.size() < kQueriesPerBlock && stream.rdbuf()->in_avail() > 0) continue;
     answers.ask(lines);
     lines.clear();
     prompt();
@@ -89,25 +112,44 @@ void ask_standard_input(QueryAnswers& answers, std::string_view fields) {
 void ask_file(QueryAnswers& answers, const std::string& path) {
   lapse::io::LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string_view line; reader.next(line);) {
+  const auto read = [&] {
+    std::string_view line;
+    if (!reader.next(line)) return false;
     lines.emplace_back(line);
-    if (lines.size() < kQueriesPerBlock) continue;
-    answers.ask(lines);
-    lines.clear();
+    return true;
+  };
+  try {
+    while (read()) {
+      if (lines.size() < kQueriesPerBlock) continue;
+      answers.ask(lines);
+      lines.clear();
+    }
+  } catch (const lapse::FileError&) {
+    answers.ask(lines);  // Before the damage.
+    throw;
   }
   answers.ask(lines);
+}
+
+void ask_all(QueryAnswers& answers, const Question& question, const AnswerOptions& options) {
+  if (!options.query.empty())
+    return answers.ask(std::vector<std::string_view>(options.query.begin(), options.query.end()));
+  if (options.queries == "-")
+    return ask_stream(answers, question.fields(), std::cin, isatty(STDIN_FILENO) == 1);
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(options.queries, ignored).type();
+  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character)
+    return ask_file(answers, options.queries);
+  std::ifstream stream(options.queries);
+  if (!stream) throw lapse::FileError(options.queries, "cannot be read");
+  ask_stream(answers, question.fields(), stream, false);
 }
 
 // Returns the exit status.
 int ask(std::string_view name, const AnswerOptions& options) {
   const auto question = make_question(name, ModelDescription::read(options.model), options.question);
   QueryAnswers answers(*question, options.threads, {.json = options.json});
-  if (!options.query.empty())
-    answers.ask(std::vector<std::string_view>(options.query.begin(), options.query.end()));
-  else if (options.queries == "-")
-    ask_standard_input(answers, question->fields());
-  else
-    ask_file(answers, options.queries);
+  ask_all(answers, *question, options);
   return answers.errors() == 0 ? 0 : 1;
 }
 
@@ -129,9 +171,18 @@ int main(int argument_count, char** arguments) {
   try {
     if (describe->parsed()) {
       fmt::print("{}", describe_model(ModelDescription::read(options.model)));
+      if (std::fflush(stdout) != 0) throw lapse::FileError("the description", "cannot be written");
       return 0;
     }
-    return ask(app.get_subcommands().front()->get_name(), options);
+    const CLI::App* const command = app.get_subcommands().front();
+    options.query = command->remaining();
+    for (const std::string& field : options.query)
+      if (field.starts_with("--"))
+        throw lapse::ConfigurationError(
+            fmt::format("there is no option {} of '{}'", field, command->get_name()));
+    if (!options.query.empty() && command->count("--queries") != 0)
+      throw lapse::ConfigurationError("--queries and a query are given: expected one of them");
+    return ask(command->get_name(), options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 1;

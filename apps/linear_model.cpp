@@ -11,6 +11,7 @@
 
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_application.hpp"
+#include "apps/common/model_description.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/linear_model/model_file.hpp"
 #include "apps/linear_model/options.hpp"
@@ -37,6 +38,7 @@ class LinearModelProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
+    ModelDescription::check_paths(options_.save_model, {options_.summary_json});
     make_training_job(job_, server_, options_.checkpoints);
     run_on_rank_0(server_, [&](Worker&) {
       given_.check({options_.samples.file, options_.test, options_.prediction.samples, options_.model},

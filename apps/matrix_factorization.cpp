@@ -12,6 +12,7 @@
 #include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_program.hpp"
+#include "apps/common/model_description.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/training_advice.hpp"
@@ -55,6 +56,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
+  ModelDescription::check_paths(options.output_prefix, {options.summary_json});
   std::optional<TrainingJob> job;
   make_training_job(job, server, options.checkpoints);
   FactorizationProblem problem;  // an error on one rank ends all ranks

@@ -12,6 +12,7 @@
 
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_application.hpp"
+#include "apps/common/model_description.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/training_advice.hpp"
 #include "apps/topic_model/document_topics.hpp"
@@ -42,6 +43,7 @@ class TopicModelProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
+    ModelDescription::check_paths(options_.save_model, {options_.summary_json, options_.output});
     make_training_job(job_, server_, options_.checkpoints);
     run_on_rank_0(server_, [&](Worker&) {
       given_.check({options_.documents.file, options_.documents.vocabulary, options_.documents.stop_words,

@@ -9,6 +9,7 @@
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/load_corpus.hpp"
 #include "apps/common/manager_application.hpp"
+#include "apps/common/model_description.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/common/training_advice.hpp"
@@ -39,6 +40,7 @@ class WordVectorsProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
+    ModelDescription::check_paths(options_.output, {options_.summary_json});
     make_training_job(job_, server_, options_.checkpoints);
     workers_ = workers_of(options_.training.workers, server_.rank());
     server_.run_workers(1, [&](Worker&) {
@@ -80,6 +82,7 @@ class WordVectorsProgram {
     }
     run_on_rank_0(server_, [&](Worker& worker) {
       if (!output) return;
+      ModelDescription::remove(options_.output);
       write(worker, trainer.tables().inputs, corpus.words, *output);
       describe_vectors(options_.output_format, corpus.words.size(), options_.training.dimensions,
                        options_.output)

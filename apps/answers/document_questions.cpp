@@ -56,6 +56,8 @@ std::vector<Scored> DocumentQuestion::answer(std::span<const std::string_view> q
   std::map<std::size_t, std::uint32_t> occurrences;
   for (const std::string_view word : query)
     if (const auto row = model_.words().try_find(word)) ++occurrences[*row];
+  if (occurrences.empty())
+    throw QueryError(fmt::format("the model has none of the {} words of the document", query.size()));
   std::vector<io::WordCount> words;
   std::vector<const float*> of_topics;
   for (const auto& [word, count] : occurrences) {

@@ -27,7 +27,8 @@ _USERS = "user users userid uid u customer customerid member memberid reader rev
 _ITEMS = """item items itemid iid i movie movies movieid film filmid product productid book bookid song songid track trackid artist
             artistid asin isbn business businessid article articleid game column col"""
 _RATINGS = "rating ratings score scores star stars value r overall weight count plays playcount preference"
-_NUMBER = re.compile(r"-?(?:\.?[0-9]|inf|nan)", re.IGNORECASE)  # the beginning of one
+_SEPARATORS = ("\t", "::", ";", ",", "|")
+_NUMBER = re.compile(r"-?(?:\.?[0-9])")  # the beginning of one
 
 
 class ModelError(ValueError):
@@ -78,6 +79,11 @@ class Description:
 
     def choice(self, name, *choices):
         return self.parameter(name, " or ".join(map(str, choices)), lambda value: value in choices and type(value) is type(choices[0]))
+
+    def data_format(self):
+        """Columns and separator of the training data, where its user gave them."""
+        columns = self._parameters.get("data_columns", "")
+        return columns.split(",") if columns else [], self._parameters.get("data_separator")
 
     def has(self, role):
         return role in self._files
@@ -170,6 +176,7 @@ class Model:
 class MatrixFactorization(Model):
     def __init__(self, description):
         super().__init__(description)
+        self._format = description.data_format()
         rank = description.count("rank")
         self.mean = description.number("mean")
         self.rows, self.row_biases, self._user_names = self._side("row", "user", rank)
@@ -213,7 +220,7 @@ class MatrixFactorization(Model):
         """The columns that a row has rated, and the rows that rated a column."""
         columns, rows = collections.defaultdict(list), collections.defaultdict(list)
         for path in paths:
-            for user, item in _rated_pairs(path):
+            for user, item in _rated_pairs(path, *self._format):
                 row, column = self._user_names.row(user), self._item_names.row(item)
                 if row is not None and column is not None:
                     columns[row].append(column)
@@ -224,6 +231,7 @@ class MatrixFactorization(Model):
 class KnowledgeGraph(Model):
     def __init__(self, description):
         super().__init__(description)
+        self._format = description.data_format()
         self.model = description.choice("model", "complex", "distmult", "rescal", "transe")
         self.margin = description.number("margin") if self.model == "transe" else 0.0
         self.reciprocal = description.choice("reciprocal", True, False)
@@ -293,7 +301,7 @@ class KnowledgeGraph(Model):
         """By the two rows that are given, and None for the one that is asked."""
         known = collections.defaultdict(list)
         for path in paths:
-            for subject, relation, object in _triples(path):
+            for subject, relation, object in _triples(path, *self._format):
                 s, r, o = self._entity_names.row(subject), self._relation_names.row(relation), self._entity_names.row(object)
                 if s is not None and r is not None and o is not None:
                     known[s, r, None].append(o)
@@ -463,15 +471,14 @@ def _lines(path):
             yield line.removesuffix("\n").removesuffix("\r")
 
 
-def _fields(path, separators, count=None):
+def _fields(path, separators, count=None, separator=None):
     """The fields of the lines that are not blank. The first line determines the separator, else blanks, and the number of fields."""
-    separator = None
     for number, line in enumerate(_lines(path), 1):
         if not line.strip(" \t"):
             continue
         separator = separator or next((each for each in separators if each in line), " ")
         fields = _split(line, separator)
-        count = count or max(3, len(fields))
+        count = count or len(fields)
         if len(fields) != count:
             raise ModelError(f"{path}:{number}: {len(fields)} fields, expected {count}")
         yield fields
@@ -485,22 +492,49 @@ def _split(line, separator):
     return [field.strip(" \t") for field in fields]
 
 
-def _triples(path):
-    return _fields(path, ("\t",), 3)
+def _without_quotes(fields):
+    return [field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field for field in fields]
 
 
-def _rated_pairs(path):
-    """User and item of each line of a rating file, but its header, which may name the columns."""
-    lines = _fields(path, ("\t", "::", ";", ",", "|"))
+def _given(path, first, columns):
+    """The positions of columns, all by name or all by number from 1, and whether the first line has their names."""
+    by_name = not all(re.fullmatch("[1-9][0-9]*", column) for column in columns)
+    first = _without_quotes(first)
+    if any(column not in first if by_name else int(column) > len(first) for column in columns):
+        raise ModelError(f"{path}: the first line lacks one of the columns {', '.join(columns)}")
+    return [first.index(column) if by_name else int(column) - 1 for column in columns], by_name
+
+
+def _triples(path, columns, separator):
+    """The format is that of the training data, as the model's description has it."""
+    lines = _fields(path, _SEPARATORS if columns else ("\t",), None if columns else 3, separator)
+    first = next(lines, None)
+    positions, has_header = _given(path, first, columns) if columns and first else ([0, 1, 2], False)
+    for fields in lines if has_header or first is None else itertools.chain([first], lines):
+        yield _without_quotes(fields[position] for position in positions)
+
+
+def _rated_pairs(path, columns, separator):
+    """User and item of each line of a rating file, but its header, which may name the columns. The format is that of the
+    training data if the model's description has it."""
+    lines = _fields(path, _SEPARATORS, None, separator)
     first = next(lines, None)
     if first is None:
         raise ModelError(f"{path}: no ratings")
+    if columns:
+        positions, has_header = _given(path, first, columns)
+        has_header = has_header or not any(_NUMBER.match(first[position]) for position in positions) and len(positions) > 2
+        for fields in lines if has_header else itertools.chain([first], lines):
+            yield _without_quotes(fields[position] for position in positions[:2])
+        return
+    if len(first) < 3:
+        raise ModelError(f"{path}: {len(first)} fields, expected user, item and rating")
     columns = [_column(first, names) for names in (_USERS, _ITEMS, _RATINGS)]
     has_names = None not in columns
     user, item = columns[:2] if has_names else (0, 1)
     has_header = has_names or not any(_NUMBER.match(field) for field in first[:3])
     for fields in lines if has_header else itertools.chain([first], lines):
-        yield [field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field for field in (fields[user], fields[item])]
+        yield _without_quotes((fields[user], fields[item]))
 
 
 def _column(header, names):

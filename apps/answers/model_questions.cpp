@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "apps/answers/document_questions.hpp"
@@ -46,18 +47,35 @@ NamedRows similar_rows(const ModelDescription& model, const std::string& of) {
       of, model.path(), kind));
 }
 
+// Of files with data: as the options say, else as the training data was read.
+io::TableFormat format_of(const ModelDescription& model, const QuestionOptions& options) {
+  io::TableFormat format = options.format;
+  const std::string columns = model.text_or_empty("data_columns");
+  if (format.columns.empty() && !columns.empty()) {
+    for (std::size_t begin = 0; begin <= columns.size();) {
+      const std::size_t end = std::min(columns.find(',', begin), columns.size());
+      format.columns.push_back(columns.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  if (format.separator.empty()) format.separator = model.text_or_empty("data_separator");
+  return format;
+}
+
 Made of_ratings(std::string_view name, const ModelDescription& model, const QuestionOptions& options) {
   using Asked = BestRatedQuestion::Asked;
   if (name == "rating") return std::make_unique<RatingQuestion>(RatingModel(model));
-  return std::make_unique<BestRatedQuestion>(
-      RatingModel(model), name == "items" ? Asked::items : Asked::users, options.count, options.seen);
+  return std::make_unique<BestRatedQuestion>(RatingModel(model),
+                                             name == "items" ? Asked::items : Asked::users, options.count,
+                                             options.seen, format_of(model, options));
 }
 
 Made of_triples(std::string_view name, const ModelDescription& model, const QuestionOptions& options) {
   using Asked = MissingPartQuestion::Asked;
   if (name == "score") return std::make_unique<ScoreQuestion>(TripleModel(model));
   const Asked asked = name == "heads" ? Asked::subject : name == "tails" ? Asked::object : Asked::relation;
-  return std::make_unique<MissingPartQuestion>(TripleModel(model), asked, options.count, options.known);
+  return std::make_unique<MissingPartQuestion>(TripleModel(model), asked, options.count, options.known,
+                                               format_of(model, options));
 }
 
 Made of_topics(std::string_view name, const ModelDescription& model, const QuestionOptions& options) {

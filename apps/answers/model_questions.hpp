@@ -9,6 +9,7 @@
 
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
+#include "lapse/io/triples/triple_file.hpp"
 
 namespace lapse::apps {
 
@@ -16,6 +17,7 @@ struct QuestionOptions {
   std::size_t count = 10;               // answers of a query
   std::vector<std::string> seen = {};   // rating files whose ratings are left out
   std::vector<std::string> known = {};  // triple files whose triples are left out
+  io::TableFormat format = {};          // of these files, unless the model's description says it
   std::string of = {};                  // similar: rows, columns, entities or relations; empty: the default
 };
 

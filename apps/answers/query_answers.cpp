@@ -4,20 +4,38 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
+#include "apps/common/word_splitter.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/io/text/text_fields.hpp"
 
 namespace lapse::apps {
+
+namespace {
+
+// Words of a document, or features of a sample.
+void append_words(std::string_view line, std::vector<std::string_view>& words) {
+  WordSplitter splitter(line);
+  for (std::string_view word; splitter.next(word);) words.push_back(word);
+}
+
+}  // namespace
 
 std::vector<std::string_view> query_fields(std::string_view line, const Question& question) {
   std::vector<std::string_view> fields;
   const std::string_view text = io::trimmed(line);
   if (text.empty()) return fields;
+  if (question.is_long()) {
+    append_words(line, fields);
+    return fields;
+  }
   const bool has_tabs = line.find('\t') != std::string_view::npos;
-  const bool is_one = !question.is_long() && question.fields().find(' ') == std::string_view::npos;
+  const bool is_one = question.fields().find(' ') == std::string_view::npos;
   if (is_one && !has_tabs) return {text};
   io::Fields parts(line, has_tabs ? io::Separator::tab : io::Separator::blanks);
   for (std::string_view field; parts.next(field);) fields.push_back(field);
@@ -27,19 +45,25 @@ std::vector<std::string_view> query_fields(std::string_view line, const Question
 void QueryAnswers::ask(const std::vector<std::string>& lines) {
   std::vector<Query> queries;
   for (const std::string& line : lines) {
+    ++lines_;
     std::vector<std::string_view> fields = query_fields(line, question_);
-    if (!fields.empty()) queries.push_back({.fields = std::move(fields)});
+    if (!fields.empty()) queries.push_back({.fields = std::move(fields), .number = lines_});
   }
   answer(queries);
   for (const Query& query : queries) print(query);
-  std::fflush(output_.answers);
+  flush();
 }
 
 void QueryAnswers::ask(std::vector<std::string_view> fields) {
+  if (question_.is_long()) {  // An argument may be a whole document.
+    std::vector<std::string_view> words;
+    for (const std::string_view field : fields) append_words(field, words);
+    fields = std::move(words);
+  }
   std::vector<Query> queries{{.fields = std::move(fields)}};
   answer(queries);
   print(queries.front());
-  std::fflush(output_.answers);
+  flush();
 }
 
 void QueryAnswers::answer(std::vector<Query>& queries) const {
@@ -60,22 +84,27 @@ void QueryAnswers::answer(std::vector<Query>& queries) const {
 }
 
 void QueryAnswers::print(const Query& query) {
-  ++queries_;
   if (!query.error.empty()) ++errors_;
   if (output_.json) return print_json(query);
-  if (!query.error.empty()) return fmt::print(output_.errors, "error: query {}: {}\n", queries_, query.error);
+  if (!query.error.empty())
+    return fmt::print(output_.errors, "error: query {}: {}\n", query.number, query.error);
   const std::string asked =
-      question_.is_long() ? std::to_string(queries_) : fmt::format("{}", fmt::join(query.fields, "\t"));
+      question_.is_long() ? std::to_string(query.number) : fmt::format("{}", fmt::join(query.fields, "\t"));
   for (const Scored& answer : query.answers) {
     fmt::print(output_.answers, "{}\t{}{}{:.6g}\n", asked, answer.name, question_.is_number() ? "" : "\t",
                answer.value);
   }
 }
 
+void QueryAnswers::flush() const {
+  if (std::fflush(output_.answers) != 0 || std::ferror(output_.answers) != 0)
+    throw FileError("the answers", std::string("cannot be written: ") + std::strerror(errno));
+}
+
 void QueryAnswers::print_json(const Query& query) const {
   nlohmann::ordered_json json;
   if (question_.is_long())
-    json["query"] = queries_;
+    json["query"] = query.number;
   else
     json["query"] = query.fields;
   if (!query.error.empty()) {

@@ -18,9 +18,9 @@ namespace lapse::apps {
 std::vector<std::string_view> query_fields(std::string_view line, const Question& question);
 
 // Answers queries in the order in which they are asked. Text has a line for each answer, with fields
-// separated by tabs: those of the query (of a document or sample: its number, from 1), the answer's name
-// unless it is a number alone, and its value; errors are printed to `errors`. JSON has a line for each query:
-// an object with query and answers, value or error. Used by one thread.
+// separated by tabs: those of the query (of a document or sample: the number of its line, from 1), the
+// answer's name unless it is a number alone, and its value; errors are printed to `errors`. JSON has a line
+// for each query: an object with query and answers, value or error. Used by one thread.
 class QueryAnswers {
  public:
   struct Output {
@@ -33,7 +33,8 @@ class QueryAnswers {
   QueryAnswers(const Question& question, std::size_t threads, Output output)
       : question_(question), threads_(threads), output_(output) {}
 
-  // Answers these queries side by side and prints; lines without fields are no queries.
+  // Answers these queries side by side and prints; lines without fields are no queries. Throws FileError if
+  // the answers cannot be written.
   void ask(const std::vector<std::string>& lines);
   void ask(std::vector<std::string_view> fields);
 
@@ -43,6 +44,7 @@ class QueryAnswers {
  private:
   struct Query {
     std::vector<std::string_view> fields;
+    std::uint64_t number = 1;  // of its line, from 1
     std::vector<Scored> answers = {};
     std::string error = {};
   };
@@ -50,11 +52,12 @@ class QueryAnswers {
   void answer(std::vector<Query>& queries) const;
   void print(const Query& query);
   void print_json(const Query& query) const;
+  void flush() const;
 
   const Question& question_;
   std::size_t threads_;
   Output output_;
-  std::uint64_t queries_ = 0;
+  std::uint64_t lines_ = 0;
   std::uint64_t errors_ = 0;
 };
 

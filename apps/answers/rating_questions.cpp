@@ -1,9 +1,13 @@
 #include "apps/answers/rating_questions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "apps/answers/best_rows.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/io/matrices/rating_file.hpp"
 
 namespace lapse::apps {
@@ -57,28 +61,37 @@ std::vector<Scored> RatingQuestion::answer(std::span<const std::string_view> que
 }
 
 BestRatedQuestion::BestRatedQuestion(RatingModel model, Asked asked, std::size_t count,
-                                     const std::vector<std::string>& seen)
+                                     const std::vector<std::string>& seen, const io::TableFormat& format)
     : model_(std::move(model)), asked_(asked), count_(count) {
-  for (const std::string& file : seen) read_seen(file);
+  for (const std::string& file : seen) read_seen(file, format);
   for (std::vector<std::uint32_t>& rows : seen_) std::ranges::sort(rows);
 }
 
-void BestRatedQuestion::read_seen(const std::string& file) {
+void BestRatedQuestion::read_seen(const std::string& file, const io::TableFormat& format) {
   const RowNames& users = model_.users().factors.names();
   const RowNames& items = model_.items().factors.names();
   seen_.resize(asked_ == Asked::items ? users.size() : items.size());
   io::RatingIds ids;
-  const io::CoordinateMatrix ratings = io::read_ratings(file, ids, {.ids = io::IdKind::names});  // as text
+  const io::CoordinateMatrix ratings = io::read_ratings(
+      file, ids,
+      {.columns = format.columns, .separator = format.separator, .ids = io::IdKind::names});  // as text
+  for (const std::string& warning : ratings.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const auto user_rows = rows_of(ids.users, users);
   const auto item_rows = rows_of(ids.items, items);
+  bool has_known = false;
   for (const io::Cell& cell : ratings.cells) {
     const auto user = user_rows[cell.row];
     const auto item = item_rows[cell.column];
     if (!user || !item) continue;
+    has_known = true;
     if (asked_ == Asked::items)
       seen_[*user].push_back(*item);
     else
       seen_[*item].push_back(*user);
+  }
+  if (!has_known) {
+    throw FileError(file, fmt::format("the model has no user and item of its ratings; they were read {}",
+                                      ratings.layout));
   }
 }
 

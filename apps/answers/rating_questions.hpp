@@ -10,6 +10,7 @@
 #include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
+#include "lapse/io/text/table_columns.hpp"
 
 namespace lapse::apps {
 
@@ -59,14 +60,17 @@ class BestRatedQuestion final : public Question {
  public:
   enum class Asked : std::uint8_t { items, users };
 
-  // Throws what read_ratings throws; users and items of these files that the model lacks are ignored.
-  BestRatedQuestion(RatingModel model, Asked asked, std::size_t count, const std::vector<std::string>& seen);
+  // `format`: of these files. Users and items of them that the model lacks are ignored. Throws what
+  // read_ratings throws, and FileError for a file of which the model has no rating's user and item. Prints
+  // what read_ratings warns of.
+  BestRatedQuestion(RatingModel model, Asked asked, std::size_t count, const std::vector<std::string>& seen,
+                    const io::TableFormat& format);
 
   std::string_view fields() const override { return asked_ == Asked::items ? "USER" : "ITEM"; }
   std::vector<Scored> answer(std::span<const std::string_view> query) const override;
 
  private:
-  void read_seen(const std::string& file);
+  void read_seen(const std::string& file, const io::TableFormat& format);
 
   RatingModel model_;
   Asked asked_;

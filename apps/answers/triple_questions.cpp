@@ -83,22 +83,29 @@ std::vector<Scored> ScoreQuestion::answer(std::span<const std::string_view> quer
 }
 
 MissingPartQuestion::MissingPartQuestion(TripleModel model, Asked asked, std::size_t count,
-                                         const std::vector<std::string>& known)
+                                         const std::vector<std::string>& known, const io::TableFormat& format)
     : model_(std::move(model)), asked_(asked), count_(count) {
-  const RowNames& entities = model_.entities().names();
-  for (const std::string& file : known) {
-    io::TripleReader reader(file);
-    for (io::NamedTriple named; reader.next(named);) {
-      const auto subject = entities.try_find(named.subject);
-      const auto relation = model_.relations().try_find(named.relation);
-      const auto object = entities.try_find(named.object);
-      if (!subject || !relation || !object) continue;
-      known_.push_back(
-          known_triple({static_cast<std::uint32_t>(*subject), static_cast<std::uint32_t>(*relation),
-                        static_cast<std::uint32_t>(*object)}));
-    }
-  }
+  for (const std::string& file : known) read_known(file, format);
   std::ranges::sort(known_);
+}
+
+void MissingPartQuestion::read_known(const std::string& file, const io::TableFormat& format) {
+  const RowNames& entities = model_.entities().names();
+  const std::size_t before = known_.size();
+  io::TripleReader reader(file, {}, format);
+  for (io::NamedTriple named; reader.next(named);) {
+    const auto subject = entities.try_find(named.subject);
+    const auto relation = model_.relations().try_find(named.relation);
+    const auto object = entities.try_find(named.object);
+    if (!subject || !relation || !object) continue;
+    known_.push_back(
+        known_triple({static_cast<std::uint32_t>(*subject), static_cast<std::uint32_t>(*relation),
+                      static_cast<std::uint32_t>(*object)}));
+  }
+  if (known_.size() == before) {
+    throw FileError(file, fmt::format("the model has the names of none of its triples; they were read {}",
+                                      reader.layout()));
+  }
 }
 
 std::string_view MissingPartQuestion::fields() const {

@@ -14,6 +14,7 @@
 #include "apps/common/model_description.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/triple_query.hpp"
+#include "lapse/io/text/table_columns.hpp"
 
 namespace lapse::apps {
 
@@ -68,9 +69,10 @@ class MissingPartQuestion final : public Question {
  public:
   enum class Asked : std::uint8_t { subject, relation, object };
 
-  // Throws what TripleReader throws. Triples of these files with names that the model lacks are ignored.
+  // `format`: of these files. Triples of them with names that the model lacks are ignored. Throws what
+  // TripleReader throws, and FileError for a file of which the model has no triple's names.
   MissingPartQuestion(TripleModel model, Asked asked, std::size_t count,
-                      const std::vector<std::string>& known);
+                      const std::vector<std::string>& known, const io::TableFormat& format);
 
   std::string_view fields() const override;
   std::vector<Scored> answer(std::span<const std::string_view> query) const override;
@@ -84,6 +86,7 @@ class MissingPartQuestion final : public Question {
     auto operator<=>(const KnownTriple&) const = default;
   };
 
+  void read_known(const std::string& file, const io::TableFormat& format);
   KnownTriple known_triple(const Triple& triple) const;
   std::vector<std::uint32_t> known_answers(const Triple& triple) const;
   std::vector<double> scores(const Triple& triple) const;

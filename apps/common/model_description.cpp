@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/common/summary.hpp"
+#include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/version.hpp"
 
@@ -81,9 +82,27 @@ void ModelDescription::write(const std::string& model) const {
   write_text_file(model + ".json", json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
+void ModelDescription::remove(const std::string& model) {
+  std::error_code error;
+  std::filesystem::remove(model + ".json", error);
+  if (error) throw FileError(model + ".json", "cannot be removed: " + error.message());
+}
+
+void ModelDescription::check_paths(const std::string& model, const std::vector<std::string>& others) {
+  if (model.empty()) return;
+  for (const std::string& other : others) {
+    if (std::filesystem::path(other).lexically_normal() ==
+        std::filesystem::path(model + ".json").lexically_normal())
+      throw ConfigurationError(fmt::format(
+          "{} is the description of the model {}, and the name of another output file: expected another name",
+          other, model));
+  }
+}
+
 ModelDescription ModelDescription::read(const std::string& model) {
-  const std::string path =
-      model.ends_with(".json") && std::filesystem::is_regular_file(model) ? model : model + ".json";
+  const bool is_description = !std::filesystem::exists(model + ".json") && model.ends_with(".json") &&
+                              std::filesystem::is_regular_file(model);
+  const std::string path = is_description ? model : model + ".json";
   if (!std::filesystem::exists(path)) {
     throw FileError(path, fmt::format("does not exist; expected the description of the model '{}', which an "
                                       "application writes beside the model's files",
@@ -136,6 +155,12 @@ bool ModelDescription::flag(std::string_view name) const {
 
 const std::string& ModelDescription::text(std::string_view name) const {
   return parameter<std::string>(name, "text");
+}
+
+std::string ModelDescription::text_or_empty(std::string_view name) const {
+  for (const auto& [own, value] : parameters_)
+    if (own == name) return text(name);
+  return {};
 }
 
 bool ModelDescription::has_file(std::string_view role) const {

@@ -32,9 +32,14 @@ class ModelDescription {
   // `path`: of the file, of which the name is kept.
   void add_file(std::string_view role, std::string_view path, std::string_view holds);
 
+  // Removes the description of an earlier model of this name, before its files are replaced: files of two
+  // models are never described as one. Throws FileError.
+  static void remove(const std::string& model);
   // `model`: what the user gave as the model's path or prefix; the description is written to <model>.json,
   // with the command of this process. Throws FileError.
   void write(const std::string& model) const;
+  // Throws ConfigurationError if another of the program's output files would replace the description.
+  static void check_paths(const std::string& model, const std::vector<std::string>& others);
   // Accepts the path of the description as well. Throws FileError for a description that is missing, damaged
   // or of another format.
   static ModelDescription read(const std::string& model);
@@ -50,6 +55,8 @@ class ModelDescription {
   std::uint64_t count(std::string_view name) const;
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
+  // Empty if there is no such parameter.
+  std::string text_or_empty(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   bool has_file(std::string_view role) const;
   // The path, from this process's folder.

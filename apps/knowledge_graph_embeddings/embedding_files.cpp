@@ -1,5 +1,7 @@
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 
+#include <fmt/format.h>
+
 #include "apps/common/table_reader.hpp"
 #include "lapse/io/vocabulary/vocabulary_file.hpp"
 
@@ -37,6 +39,10 @@ ModelDescription description_of(const std::string& prefix, const KnowledgeGraph&
   description.add("reciprocal", form.reciprocal());
   description.add("entities", graph.entities);
   description.add("relations", graph.relations);
+  // What the user said about the triples' file holds for others, too.
+  if (!graph.format.columns.empty())
+    description.add("data_columns", fmt::format("{}", fmt::join(graph.format.columns, ",")));
+  if (!graph.format.separator.empty()) description.add("data_separator", graph.format.separator);
   description.add_file("entities", prefix + "-entities.npy", "float32: a row for each entity");
   description.add_file("relations", prefix + "-relations.npy",
                        form.reciprocal()
@@ -60,15 +66,17 @@ EmbeddingFiles::EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& 
                                const ModelOptions& options, const EmbeddingModel& model,
                                const QueryForm& form)
     : prefix_(prefix),
+      graph_(graph),
       description_(description_of(prefix, graph, options, form)),
       entities_(prefix + "-entities.npy", {graph.entities, model.entity_length()}),
-      relations_(prefix + "-relations.npy", {form.relation_keys(), model.relation_length()}) {
-  if (graph.entity_names.empty()) return;
-  io::write_vocabulary(prefix + "-entities.txt", graph.entity_names);
-  io::write_vocabulary(prefix + "-relations.txt", graph.relation_names);
-}
+      relations_(prefix + "-relations.npy", {form.relation_keys(), model.relation_length()}) {}
 
 void EmbeddingFiles::write(Worker& worker, const EmbeddingTables& tables) {
+  ModelDescription::remove(prefix_);
+  if (!graph_.entity_names.empty()) {
+    io::write_vocabulary(prefix_ + "-entities.txt", graph_.entity_names);
+    io::write_vocabulary(prefix_ + "-relations.txt", graph_.relation_names);
+  }
   write_table(worker, tables.entities, entities_);
   write_table(worker, tables.relations, relations_);
   description_.write(prefix_);

@@ -17,7 +17,8 @@ namespace lapse::apps {
 // those of the relations in the same order.
 class EmbeddingFiles {
  public:
-  // Creates the files, so that a bad path is noticed before the training. Throws FileError.
+  // Creates the files of numbers, so that a bad path is noticed before the training. The graph must outlive
+  // the object. Throws FileError.
   EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const ModelOptions& model,
                  const QueryForm& form);
 
@@ -30,6 +31,7 @@ class EmbeddingFiles {
                  const EmbeddingModel& model, const QueryForm& form);
 
   std::string prefix_;
+  const KnowledgeGraph& graph_;
   ModelDescription description_;
   io::NpyWriter<float> entities_;
   io::NpyWriter<float> relations_;

@@ -55,7 +55,7 @@ std::string layout_text(const io::Input& input, const io::TripleFile& file) {
 
 std::vector<Triple> read_held_out(const io::Input& input, const std::vector<Triple>& train,
                                   io::Vocabulary& entities, const io::Vocabulary& relations,
-                                  const io::TripleFormat& format, std::vector<std::string>& layouts,
+                                  const io::TableFormat& format, std::vector<std::string>& layouts,
                                   const io::ReaderGroup& group) {
   if (input.path().empty()) return {};
   io::TripleFile file =
@@ -121,6 +121,7 @@ KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& gro
   graph.entity_names = std::move(entities);
   graph.relation_names = std::move(relations);
   graph.layouts = std::move(layouts);
+  graph.format = options.format;
   return graph;
 }
 

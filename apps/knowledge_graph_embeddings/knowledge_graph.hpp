@@ -26,7 +26,7 @@ struct DataOptions {
   std::string train_file;  // empty: a random graph
   std::string valid_file;  // empty: none
   std::string test_file;   // empty: none
-  io::TripleFormat format;
+  io::TableFormat format;
   RandomGraphOptions random;
   std::uint64_t seed = 1;       // of the random graph
   std::int32_t host_ranks = 1;  // ranks of this host that hold a copy of the graph
@@ -43,6 +43,8 @@ struct KnowledgeGraph {
   // Empty for a random graph.
   io::Vocabulary entity_names = {};
   io::Vocabulary relation_names = {};
+  // Which columns and separator the user gave.
+  io::TableFormat format = {};
   // How the files were understood, line by line.
   std::vector<std::string> layouts = {};
 

@@ -148,6 +148,7 @@ LinearModelFile::LinearModelFile(const std::string& path, const LinearTrainer& t
     : file_(path, trainer.form().keys()), first_(first) {}
 
 void LinearModelFile::write(Worker& worker, const LinearTrainer& trainer) {
+  ModelDescription::remove(file_.path());
   const SampleForm& form = trainer.form();
   const LinearProblem& problem = trainer.problem();
   file_.write(fmt::format("solver_type {}\nnr_class 2\nlabel {} {}\nnr_feature {}\nbias {}\nw\n",

@@ -1,5 +1,7 @@
 #include "apps/matrix_factorization/factor_files.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 
@@ -36,6 +38,10 @@ ModelDescription description_of(const std::string& prefix, const FactorizationPr
   description.add("rows", problem.rows);
   description.add("columns", problem.columns);
   description.add("mean", double{model.mean()});
+  // What the user said about the ratings' file holds for others, too.
+  if (!problem.format.columns.empty())
+    description.add("data_columns", fmt::format("{}", fmt::join(problem.format.columns, ",")));
+  if (!problem.format.separator.empty()) description.add("data_separator", problem.format.separator);
   add_side(description, prefix, "row", "user", model, !problem.row_ids.empty(), !problem.row_names.empty());
   add_side(description, prefix, "column", "item", model, !problem.column_ids.empty(),
            !problem.column_names.empty());
@@ -48,24 +54,28 @@ FactorFiles::FactorFiles(const std::string& prefix, const FactorizationProblem& 
                          const FactorModel& model)
     : prefix_(prefix),
       description_(description_of(prefix, problem, model)),
+      problem_(problem),
       model_(model),
-      rows_(create(prefix + "-row", problem.rows, problem.row_ids, problem.row_names)),
-      columns_(create(prefix + "-column", problem.columns, problem.column_ids, problem.column_names)) {}
+      rows_(create(prefix + "-row", problem.rows, problem.row_ids)),
+      columns_(create(prefix + "-column", problem.columns, problem.column_ids)) {}
 
 FactorFiles::Side FactorFiles::create(const std::string& prefix, std::uint64_t count,
-                                      const std::vector<std::uint64_t>& ids,
-                                      const io::Vocabulary& names) const {
+                                      const std::vector<std::uint64_t>& ids) const {
   Side side{io::NpyWriter<float>(prefix + "s.npy", {count, model_.rank()}), std::nullopt, std::nullopt};
   if (model_.has_biases()) side.biases.emplace(prefix + "-biases.npy", io::NpyShape{count});
   if (!ids.empty()) {
     side.ids.emplace(prefix + "-ids.npy", io::NpyShape{count});
     side.ids->append(ids);
   }
-  if (!names.empty()) io::write_vocabulary(prefix + "-names.txt", names);
   return side;
 }
 
 void FactorFiles::write(Worker& worker, const FactorTable& factors) {
+  ModelDescription::remove(prefix_);
+  if (!problem_.row_names.empty()) {
+    io::write_vocabulary(prefix_ + "-row-names.txt", problem_.row_names);
+    io::write_vocabulary(prefix_ + "-column-names.txt", problem_.column_names);
+  }
   write_side(worker, factors, factors.row_key(0), factors.rows, rows_);
   write_side(worker, factors, factors.column_key(0), factors.columns, columns_);
   description_.write(prefix_);

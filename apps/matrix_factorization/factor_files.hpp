@@ -23,7 +23,8 @@ namespace lapse::apps {
 // of them (ModelDescription).
 class FactorFiles {
  public:
-  // Creates the files, so that a bad path is noticed before the training. Throws FileError.
+  // Creates the files of numbers, so that a bad path is noticed before the training. The problem must outlive
+  // the object. Throws FileError.
   FactorFiles(const std::string& prefix, const FactorizationProblem& problem, const FactorModel& model);
 
   // Pulls the factors in ranges of keys and writes them. Not collective: called by one worker. The files get
@@ -37,13 +38,13 @@ class FactorFiles {
     std::optional<io::NpyWriter<std::uint64_t>> ids;
   };
 
-  Side create(const std::string& prefix, std::uint64_t count, const std::vector<std::uint64_t>& ids,
-              const io::Vocabulary& names) const;
+  Side create(const std::string& prefix, std::uint64_t count, const std::vector<std::uint64_t>& ids) const;
   void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t count,
                   Side& side) const;
 
   std::string prefix_;
   ModelDescription description_;
+  const FactorizationProblem& problem_;
   FactorModel model_;
   Side rows_;
   Side columns_;

@@ -117,6 +117,7 @@ FactorizationProblem read_files(const DataOptions& options, const io::ReaderGrou
   problem.row_names = ids.users.names();
   problem.column_names = ids.items.names();
   problem.layouts = std::move(layouts);
+  problem.format = {options.columns, options.separator};
   return problem;
 }
 

@@ -9,6 +9,7 @@
 #include "lapse/io/loading/reader_group.hpp"
 #include "lapse/io/matrices/coordinate_matrix.hpp"
 #include "lapse/io/matrices/zipf_matrix.hpp"
+#include "lapse/io/text/table_columns.hpp"
 #include "lapse/io/vocabulary/row_ids.hpp"
 #include "lapse/io/vocabulary/vocabulary.hpp"
 
@@ -44,6 +45,8 @@ struct FactorizationProblem {
   // Names, likewise, in the order of their bytes. Empty if the ids are numbers.
   io::Vocabulary row_names = {};
   io::Vocabulary column_names = {};
+  // Which columns and separator the user gave.
+  io::TableFormat format = {};
   // How the files were understood, line by line.
   std::vector<std::string> layouts = {};
 };

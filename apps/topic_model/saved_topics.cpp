@@ -113,6 +113,7 @@ TopicFiles::TopicFiles(const std::string& prefix, const TopicPriors& priors)
 
 void TopicFiles::write(Worker& worker, const TopicTables& tables, const TopicPriors& priors,
                        const io::Vocabulary& vocabulary) {
+  ModelDescription::remove(prefix_);
   read_keys(worker, tables.words, 0, tables.words.keys(),
             [&](std::span<const std::int32_t> counts) { counts_.append(counts); });
   priors_.append(priors.alpha);

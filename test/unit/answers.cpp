@@ -184,6 +184,30 @@ TEST_CASE("a model answers the questions of its kind") {
   CHECK_THAT(describe_model(ModelDescription::read(model)), Contains("rows (m-rows.npy): factors"));
 }
 
+TEST_CASE("files of seen ratings are read as the training data was, and must fit the model") {
+  const TemporaryDirectory directory;
+  const std::string model = write_ratings(directory);
+  ModelDescription description = ModelDescription::read(model);
+  description.add("data_columns", std::string("who,what,stars"));
+  description.write(model);
+  const std::string seen = directory.write("seen.csv", "n,who,what,stars\n1,5,20,4\n2,5,10,4\n");
+  CHECK(names_of(question_of("items", model, {.seen = {seen}})->answer(Query{"5"})) == Names{"30", "40"});
+  const QuestionOptions other{.seen = {seen}, .format = {.columns = {"2", "1", "4"}}};
+  CHECK_THROWS_WITH(question_of("items", model, other),
+                    Contains("the model has no user and item of its ratings"));
+}
+
+TEST_CASE("no other output file takes the name of the description, and it can be removed") {
+  CHECK_THROWS_AS(ModelDescription::check_paths("out/m", {"a", "out/./m.json"}), ConfigurationError);
+  CHECK_NOTHROW(ModelDescription::check_paths("out/m", {"out/m", "m.json", ""}));
+  CHECK_NOTHROW(ModelDescription::check_paths("", {".json"}));
+  const TemporaryDirectory directory;
+  const std::string model = write_ratings(directory);
+  ModelDescription::remove(model);
+  CHECK_THROWS_AS(ModelDescription::read(model), FileError);
+  CHECK_NOTHROW(ModelDescription::remove(model));
+}
+
 TEST_CASE("descriptions are found beside their files, and damaged ones are refused") {
   const TemporaryDirectory directory;
   const std::string model = write_ratings(directory);
@@ -233,8 +257,8 @@ TEST_CASE("files that do not fit the description are refused") {
 
 TEST_CASE("fields of queries are separated by tabs, or by blanks where there are none") {
   const EchoQuestion document(false, true);
-  CHECK(query_fields("a  b c ", document) == Query{"a", "b", "c"});
-  CHECK(query_fields("New York\tUSA", document) == Query{"New York", "USA"});
+  CHECK(query_fields("a  b\tc ", document) == Query{"a", "b", "c"});
+  CHECK(query_fields("New York\tUSA", EchoQuestion(true, false)) == Query{"New York", "USA"});
   CHECK(query_fields(" \t ", document).empty());
   CHECK(query_fields("", document).empty());
   CHECK(query_fields(" New York ", EchoQuestion(false, false)) == Query{"New York"});
@@ -249,7 +273,7 @@ TEST_CASE("answers are printed in the order of queries, each as a line of text o
   }
   CHECK(printed({false, false}, lines, false) == text + "0");
   CHECK(printed({true, false}, {"a\tb", "", "c"}, false) == "a\tb\t0.5\nc\t0.5\n0");
-  CHECK(printed({false, true}, {"a b", "", "c"}, false) == "1\ta\t0.5\n2\tc\t0.5\n0");
+  CHECK(printed({false, true}, {"a b", "", "c"}, false) == "1\ta\t0.5\n3\tc\t0.5\n0");
   CHECK(printed({false, false}, {"a", "bad"}, false) == "a\ta\t0.5\nerror: query 2: no word 'bad'\n1");
   CHECK(printed({false, false}, {"a\tb", "bad"}, true) ==
         R"({"query":["a","b"],"answers":[{"name":"a","value":0.5}]})"

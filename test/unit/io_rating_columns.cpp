@@ -84,7 +84,7 @@ TEST_CASE("rating files of other programs are read as they are") {
       {"\"User-ID\";\"ISBN\";\"Book-Rating\"\n\"276725\";\"034545104X\";\"0\"\n", "276725 034545104X 0"},
       // Amazon reviews.
       {"AKM1MP6P0OYPR,0132793040,5.0,1365811200\nA2CX7LUOHB2NDG,0321732944,5.0,1341100800\n",
-       "AKM1MP6P0OYPR 132793040 5; A2CX7LUOHB2NDG 321732944 5"},
+       "AKM1MP6P0OYPR 0132793040 5; A2CX7LUOHB2NDG 0321732944 5"},
       // pandas with its index, and columns in another order.
       {",user,item,rating\n0,1,8,4.0\n1,1,19,3.0\n", "1 8 4; 1 19 3"},
       {"rating\titem\tuser\n3\tfilm\tada\n", "ada film 3"},
@@ -124,12 +124,19 @@ TEST_CASE("options say which columns are read") {
       "'how'");
   CHECK_THAT(error_of("1 2 3\n", {.columns = {"1", "2", "4"}}), Contains("there is no column '4'"));
   CHECK_THROWS_AS(ratings_in(table, {.columns = {"who"}}), lapse::UsageError);
+  // Numbers are names if one of them is no number from 1.
+  CHECK(ratings_in("0,1,2\n5,6,3\n", {.columns = {"0", "1", "2"}}) == "5 6 3");
+  CHECK_THAT(error_of("1,2,3\n", {.columns = {"1", "1", "3"}}), Contains("the column '1' is given twice"));
+  CHECK_THAT(error_of("u,i,r,r\n1,2,3,4\n", {.columns = {"u", "i", "r"}}),
+             Contains("several columns have the name 'r'"));
 }
 
 TEST_CASE("ids are numbers or names, as the first of each") {
   CHECK(ratings_in("1 jazz 3\n2 7 4\n") == "1 jazz 3; 2 7 4");
-  CHECK(ratings_in("007 1 3\n", {.ids = IdKind::names}) == "007 1 3");
-  CHECK(ratings_in("007 1 3\n") == "7 1 3");
+  CHECK(ratings_in("007 1 3\n") == "007 1 3");
+  CHECK(ratings_in("007 1 3\n", {.ids = IdKind::numbers}) == "7 1 3");
+  CHECK_THAT(error_of("7 1 3\n007 1 3\n"), Contains("user id '007', expected an integer from 0 as before"));
+  CHECK(ratings_in("Nan Inf 3\n12e5 info 4\n") == "Nan Inf 3; 12e5 info 4");
   CHECK(error_of("1 2 3\nada 2 4\n") ==
         "ratings:2:1: user id 'ada', expected an integer from 0 as before, unless ids are declared to be "
         "names");
@@ -140,6 +147,34 @@ TEST_CASE("ids are numbers or names, as the first of each") {
   CHECK_THAT(error_of(",2,3\n"), Contains("user '', expected a name"));
   CHECK_THAT(error_of("ada,jazz,3\n,rock,3\n"), Contains("ratings:2:1: user '', expected a name"));
   CHECK_THAT(error_of("a,\"b,3\n"), Contains("a quote that begins a field does not end in the line"));
+}
+
+TEST_CASE("a separator in quotes separates nothing") {
+  CHECK(find_separator("\"a;b\",\"c|d\",5") == ",");
+  CHECK(find_separator("\"a\tb\" c 5") == " ");
+  CHECK(find_separator("5\" pipe;x;1") == ";");
+  CHECK(ratings_in("\"a;b\",\"c\",5\n") == "a;b c 5");
+}
+
+TEST_CASE("headers that are skipped or read as ratings are a warning") {
+  const auto warnings = [](const std::string& content, const RatingFileOptions& options) {
+    const TemporaryDirectory directory;
+    RatingIds ids;
+    std::string text;
+    for (const std::string& warning :
+         read_ratings(directory.write("ratings", content), ids, options).warnings)
+      text += warning + "\n";
+    return text;
+  };
+  CHECK_THAT(warnings("kunde,artikel\n1,2\n3,4\n", {.columns = {"1", "2"}}),
+             Contains("the first line, 'kunde artikel', is read as a rating"));
+  CHECK(warnings("ada,jazz\nbob,rock\n1,2\n", {.columns = {"1", "2"}}).empty());
+  CHECK_THAT(warnings("kunde,artikel,note\n1,2,3\n", {.columns = {"1", "2", "3"}}),
+             Contains("the first line is taken as a header"));
+  CHECK(warnings("who,what,how\n1,2,3\n", {.columns = {"who", "what", "how"}}).empty());
+  // A rating that is missing makes no header.
+  CHECK_THAT(error_of("ada,x,\nbob,y,3\n"), Contains("ratings:1:7: rating ''"));
+  CHECK(ratings_in("Name,Info,Score2\nada,x,3\n") == "ada x 3");
 }
 
 TEST_CASE("names are sorted by their bytes, and a second file continues the rows of the first") {

@@ -20,7 +20,7 @@ using lapse::test::TemporaryDirectory;
 
 namespace {
 
-std::string joined(const std::string& path, FilePart part = {}, const TripleFormat& format = {}) {
+std::string joined(const std::string& path, FilePart part = {}, const TableFormat& format = {}) {
   std::string text;
   TripleReader reader(path, part, format);
   for (NamedTriple triple; reader.next(triple);) {
@@ -69,7 +69,7 @@ TEST_CASE("malformed triples are refused with line and column") {
 
 TEST_CASE("triples are read from tables with other columns") {
   const TemporaryDirectory directory;
-  const auto parse = [&](const std::string& text, const TripleFormat& format) {
+  const auto parse = [&](const std::string& text, const TableFormat& format) {
     return joined(directory.write("triples", text), {}, format);
   };
   CHECK(parse("id,head,tail,type\n1,a,b,r\n2,b,\"c, d\",r\n", {.columns = {"head", "type", "tail"}}) ==
@@ -96,10 +96,13 @@ TEST_CASE("N-Triples are read") {
               "<a><r>\"5\"^^<http://www.w3.org/2001/XMLSchema#integer> . # five\n") ==
         "http://x.org/a|http://x.org/r|http://x.org/b;_:node|r|\"New \\\"York\\\"\"@en;"
         "a|r|\"5\"^^<http://www.w3.org/2001/XMLSchema#integer>;");
+  CHECK(parse("# made by hand\n<a>\t<r>\t<b>.\n_:m <r> _:n.\n<a> <r> \"x\".# c\n") ==
+        "a|r|b;_:m|r|_:n;a|r|\"x\";");
+  CHECK(parse("<a> <r> <b> . # first\n") == "a|r|b;");
   const std::string first = "<a> <r> <b> .\n";
   for (const char* const line :
        {"<a> <r> <b>", "<a> <r> b .", "<a> \"r\" <b> .", "\"a\" <r> <b> .", "<a> <r .", "<> <r> <b> .",
-        "<a> <r> \"b .", "<a> _:r <b> .", "<a> <r> \"b\\"})
+        "<a> <r> \"b .", "<a> _:r <b> .", "<a> <r> <b> . <c>", "<a> <r> \"b\\"})
     CHECK_THROWS_WITH(parse(first + line + "\n"), Contains("triples:2:"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -25,11 +26,14 @@ namespace lapse::io {
 
 namespace {
 
-// Also of numbers that are no ids, which are then refused: -1 is no name.
+// Also of numbers that are no ids, which are then refused: -1 and 1.5 are no names. 007 is one.
 bool is_number(std::string_view field) {
-  double number = 0;
-  const auto result = std::from_chars(field.data(), field.data() + field.size(), number);
-  return result.ec != std::errc::invalid_argument && result.ptr == field.data() + field.size();
+  if (field.starts_with('-')) field.remove_prefix(1);
+  const std::size_t digits = std::min(field.find_first_not_of("0123456789"), field.size());
+  if (digits == 0 || (digits > 1 && field.front() == '0')) return false;
+  field.remove_prefix(digits);
+  return field.empty() ||
+         (field.front() == '.' && field.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
 class RatingParser {
@@ -58,6 +62,14 @@ class RatingParser {
       if (const std::string warning = look_->warning(); !warning.empty())
         matrix.warnings.push_back(fmt::format("{}: {}", reader_.path(), warning));
     }
+    if (options_.part.index == 0 && looks_like_header())
+      matrix.warnings.push_back(
+          fmt::format("{}: the first line, '{}', is read as a rating, and no other line has "
+                      "such names: is it a header? Then name its columns",
+                      reader_.path(), shown(first_names_)));
+    if (layout_ && layout_->is_guessed_header && options_.part.index == 0)
+      matrix.warnings.push_back(
+          fmt::format("{}: the first line is taken as a header: {}", reader_.path(), layout_->description()));
     if (layout_) matrix.layout = layout_->description();
     matrix.rows = ids_.users.size();
     matrix.columns = ids_.items.size();
@@ -65,6 +77,17 @@ class RatingParser {
   }
 
  private:
+  // Whether user and item of the first line are names, and those of all others numbers.
+  bool looks_like_header() const { return !first_names_.empty() && other_lines_ > 0 && !has_other_names_; }
+
+  void note_names(std::string_view user, std::string_view item) {
+    const bool are_names = !is_number(user) && !is_number(item);
+    if (!is_noted_ && are_names) first_names_ = fmt::format("{} {}", user, item);
+    if (is_noted_) ++other_lines_;
+    if (is_noted_ && are_names) has_other_names_ = true;
+    is_noted_ = true;
+  }
+
   void set_layout(std::string_view line, std::uint64_t offset) {
     layout_ = find_layout(reader_, line, offset, options_);
     splitter_.emplace(layout_->separator);
@@ -88,6 +111,7 @@ class RatingParser {
       reader_.fail("a quote that begins a field does not end in the line", line_);
     if (fields.size() != layout_->columns) refuse_columns(fields);
     const std::string_view user = fields[layout_->user];
+    if (!is_noted_ || (!first_names_.empty() && !has_other_names_)) note_names(user, fields[layout_->item]);
     const Cell cell{parse_row(user, "user", options_.max_user_id, ids_.users),
                     parse_row(fields[layout_->item], "item", options_.max_item_id, ids_.items),
                     layout_->rating ? parse_rating(fields[*layout_->rating]) : 1.0F};
@@ -105,7 +129,8 @@ class RatingParser {
       ids.set_kind(options_.ids == IdKind::found ? kind : options_.ids);
     }
     if (ids.kind() == IdKind::numbers) {
-      const bool is_usual = !field.empty() && field.front() >= '0' && field.front() <= '9';
+      const bool is_usual =
+          field.size() == 1 || (!field.empty() && field.front() >= '1' && field.front() <= '9');
       if (!is_usual && options_.ids == IdKind::found && !field.empty() && !is_number(field))
         reader_.fail(fmt::format("{} id '{}', expected an integer from 0 as before, unless ids are declared "
                                  "to be names",
@@ -156,6 +181,11 @@ class RatingParser {
   std::optional<TableFields> splitter_;
   std::optional<RatingColumns> look_;  // unless it is known which columns are which
   std::string_view line_;
+  // To notice a header that is read as a rating.
+  std::string first_names_;  // of the first line; empty: it has numbers
+  std::uint64_t other_lines_ = 0;
+  bool is_noted_ = false;
+  bool has_other_names_ = false;
 };
 
 }  // namespace

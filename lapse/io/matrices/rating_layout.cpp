@@ -22,14 +22,16 @@ using FieldsOfLine = std::span<const std::string_view>;
 
 bool begins_with_number(std::string_view field) {
   double number = 0;
-  return std::from_chars(field.data(), field.data() + field.size(), number).ec != std::errc::invalid_argument;
+  const bool is_word = !field.empty() && ((field.front() | 0x20) == 'i' || (field.front() | 0x20) == 'n');
+  return !is_word &&  // "info" begins with infinity, for the parser
+         std::from_chars(field.data(), field.data() + field.size(), number).ec != std::errc::invalid_argument;
 }
 
 // Whether the first line has names: none of the fields that are read begins with a number, and one of them is
 // the rating, or all are common names.
 bool is_header(FieldsOfLine fields, const RatingLayout& layout) {
   if (begins_with_number(fields[layout.user]) || begins_with_number(fields[layout.item])) return false;
-  if (layout.rating) return !begins_with_number(fields[*layout.rating]);
+  if (layout.rating) return !fields[*layout.rating].empty() && !begins_with_number(fields[*layout.rating]);
   return is_user_name(fields[layout.user]) && is_item_name(fields[layout.item]);
 }
 
@@ -60,7 +62,8 @@ RatingLayout find_layout(const LineReader& reader, std::string_view first_line, 
     layout.user = given[0];
     layout.item = given[1];
     layout.rating = given.size() > 2 ? std::optional(given[2]) : std::nullopt;
-    layout.has_header = has_column_names(options.columns) || is_header(fields, layout);
+    layout.is_guessed_header = !has_column_names(options.columns) && is_header(fields, layout);
+    layout.has_header = has_column_names(options.columns) || layout.is_guessed_header;
   } else if (const auto named = columns_by_name(fields)) {
     layout.user = named->user;
     layout.item = named->item;

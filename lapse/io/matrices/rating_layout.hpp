@@ -25,6 +25,7 @@ struct RatingLayout {
   std::size_t item = 1;
   std::optional<std::size_t> rating = 2;
   std::vector<std::string> header = {};  // the names, if there are some
+  bool is_guessed_header = false;        // columns were given by number, and the first line is skipped
   bool is_by_position = false;           // neither options nor a header say which columns are read
 
   // "separated by tabs; user: column 1 (userId), ..."

@@ -36,16 +36,22 @@ bool has_column_names(const std::vector<std::string>& columns) {
 std::vector<std::size_t> given_columns(const LineReader& reader, std::string_view line,
                                        std::span<const std::string_view> fields,
                                        const std::vector<std::string>& columns) {
+  const bool by_name = has_column_names(columns);
   std::vector<std::size_t> positions;
   for (const std::string& column : columns) {
-    const auto number = column_number(column);
     const std::size_t position =
-        number ? *number - 1 : static_cast<std::size_t>(std::ranges::find(fields, column) - fields.begin());
+        by_name ? static_cast<std::size_t>(std::ranges::find(fields, column) - fields.begin())
+                : *column_number(column) - 1;
     if (position >= fields.size()) {
       reader.fail(fmt::format("there is no column '{}' in the first line, which has {} columns: {}",
                               shown(column), fields.size(), quoted_names(fields)),
                   line);
     }
+    if (by_name && std::ranges::count(fields, column) > 1)
+      reader.fail(fmt::format("several columns have the name '{}': {}", shown(column), quoted_names(fields)),
+                  line);
+    if (std::ranges::find(positions, position) != positions.end())
+      reader.fail(fmt::format("the column '{}' is given twice", shown(column)), line);
     positions.push_back(position);
   }
   return positions;

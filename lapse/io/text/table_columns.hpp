@@ -11,11 +11,21 @@
 
 namespace lapse::io {
 
-// Whether one of the columns has a name, and not only its number from 1: the first line has names then.
+// What a user says about a table.
+struct TableFormat {
+  // The columns that are read, each by its name in the first line, or each by its number from 1. Empty: the
+  // usual ones.
+  std::vector<std::string> columns = {};
+  // As TableFields takes it. Empty: found in the first line.
+  std::string separator = {};
+};
+
+// Whether the columns are names in the first line: not all of them are numbers from 1.
 bool has_column_names(const std::vector<std::string>& columns);
 
-// The position, from 0, of each column among the fields of the first line, by name or by number from 1.
-// Throws FileError, at the line in the reader, for columns that it lacks.
+// The position, from 0, of each column among the fields of the first line: all by name, or all by number from
+// 1. Throws FileError, at the line in the reader, for columns that it lacks, that occur twice, or whose name
+// does.
 std::vector<std::size_t> given_columns(const LineReader& reader, std::string_view line,
                                        std::span<const std::string_view> fields,
                                        const std::vector<std::string>& columns);

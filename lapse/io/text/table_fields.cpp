@@ -25,8 +25,20 @@ constexpr std::array<KnownSeparator, 6> kSeparators{{{"\t", "tab", "tabs"},
 }  // namespace
 
 std::string find_separator(std::string_view line) {
+  // Without what stands in quotes. A quote within a field hides nothing.
+  std::string outside;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool begins =
+        outside.empty() || std::string_view("\t:;,| ").find(outside.back()) != std::string_view::npos;
+    if (line[i] == '"' && (is_quoted || begins))
+      is_quoted = !is_quoted;
+    else if (!is_quoted)
+      outside += line[i];
+  }
+  const std::string_view searched = is_quoted ? line : std::string_view(outside);
   for (const KnownSeparator& known : kSeparators)
-    if (line.find(known.text) != std::string_view::npos) return std::string(known.text);
+    if (searched.find(known.text) != std::string_view::npos) return std::string(known.text);
   return " ";
 }
 

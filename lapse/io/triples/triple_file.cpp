@@ -32,7 +32,7 @@ struct TripleReader::Lines {
   explicit Lines(TripleLayout of_first) : layout(std::move(of_first)), fields(layout.separator) {}
 };
 
-TripleReader::TripleReader(const Input& input, FilePart part, TripleFormat format)
+TripleReader::TripleReader(const Input& input, FilePart part, TableFormat format)
     : lines_(input, part), format_(std::move(format)), is_before_first_(part.index == 0) {
   if (!format_.columns.empty() && format_.columns.size() != 3)
     throw UsageError(
@@ -47,13 +47,19 @@ TripleReader::~TripleReader() = default;
 bool TripleReader::next(NamedTriple& triple) {
   do {
     if (!lines_.next(line_)) return false;
+    const bool is_comment = divided_ == nullptr && format_.columns.empty() && format_.separator.empty() &&
+                            trimmed(line_).starts_with('#') && line_.find('\t') == std::string_view::npos;
+    if (is_comment) {
+      header_warning_ = "the first lines, which begin with #, are skipped as comments";
+      continue;
+    }
     const bool is_first = divided_ == nullptr && !trimmed(line_).empty();
     if (is_first) {
       divided_ = std::make_unique<Lines>(find_triple_layout(lines_, line_, lines_.line_offset(), format_));
     }
   } while (is_skipped());
   split(triple);
-  if (is_before_first_ && !divided_->layout.is_n_triples && format_.columns.empty())
+  if (is_before_first_ && !divided_->layout.is_n_triples && header_warning_.empty())
     header_warning_ = io::header_warning(triple);
   is_before_first_ = false;
   return true;
@@ -72,7 +78,7 @@ std::string TripleReader::layout() const {
 
 bool TripleReader::is_skipped() const {
   const std::string_view text = trimmed(line_);
-  if (text.empty()) return true;
+  if (text.empty() || divided_ == nullptr) return true;
   if (divided_->layout.is_n_triples) return text.front() == '#';
   return divided_->layout.has_header && lines_.line_offset() == divided_->layout.first_offset;
 }
@@ -106,7 +112,7 @@ FileError UnknownNames::error(std::string_view what) const {
 }
 
 TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations, FilePart part,
-                        const TripleFormat& format) {
+                        const TableFormat& format) {
   TripleFile result;
   TripleReader reader(input, part, format);
   for (NamedTriple names; reader.next(names);) {

@@ -14,6 +14,7 @@
 #include "lapse/io/files/file_part.hpp"
 #include "lapse/io/files/input.hpp"
 #include "lapse/io/text/line_reader.hpp"
+#include "lapse/io/text/table_columns.hpp"
 #include "lapse/io/text/text_fields.hpp"
 #include "lapse/io/vocabulary/vocabulary.hpp"
 
@@ -33,15 +34,6 @@ struct NamedTriple {
   std::string_view object;
 };
 
-// Tables with other columns.
-struct TripleFormat {
-  // Of subject, relation and object, each by its name in the first line or its number from 1. Empty: lines
-  // have three columns, in this order.
-  std::vector<std::string> columns = {};
-  // As TableFields takes it. Empty: tabs or blanks; with columns, find_separator.
-  std::string separator = {};
-};
-
 // Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as the
 // first line determines (tabs if it has one), or what the format says. Between tabs, names may contain
 // blanks; blanks and quotes around a name do not belong to it. If the first line is one of N-Triples
@@ -50,7 +42,7 @@ struct TripleFormat {
 class LAPSE_EXPORT TripleReader {
  public:
   // Throws what LineReader throws, and UsageError for other than three columns.
-  explicit TripleReader(const Input& input, FilePart part = {}, TripleFormat format = {});
+  explicit TripleReader(const Input& input, FilePart part = {}, TableFormat format = {});
   ~TripleReader();
 
   // Sets `triple` to the part's next triple, with views valid until the next call; returns false at the end.
@@ -73,7 +65,7 @@ class LAPSE_EXPORT TripleReader {
   void split(NamedTriple& triple);
 
   LineReader lines_;
-  TripleFormat format_;
+  TableFormat format_;
   std::string_view line_;
   std::unique_ptr<Lines> divided_;  // null before the first line
   bool is_before_first_;            // no triple of the file has been read
@@ -131,7 +123,7 @@ struct TripleFile {
 // add its names to growing vocabularies if its relation is unknown. Throws what TripleReader throws. A file
 // may be empty.
 LAPSE_EXPORT TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
-                                     FilePart part = {}, const TripleFormat& format = {});
+                                     FilePart part = {}, const TableFormat& format = {});
 
 // Reads triples of numbers, in the same format. Throws what TripleReader throws, and FileError with line and
 // column for a field that is not an integer from 0 to max_entity or max_relation.

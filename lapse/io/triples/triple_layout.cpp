@@ -14,43 +14,66 @@ namespace lapse::io {
 
 namespace {
 
-bool looks_like_n_triples(std::string_view line) {
-  line = trimmed(line);
-  return line.ends_with('.') && (line.starts_with('<') || line.starts_with("_:")) &&
-         line.find(" <") != std::string_view::npos;
-}
+// A term of N-Triples, and what is wrong where there is none.
+class Terms {
+ public:
+  explicit Terms(std::string_view line) : rest_(trimmed(line)) {}
 
-// The term at the beginning of `rest`, which is taken from it.
-std::string_view take_term(const LineReader& reader, std::string_view& rest, std::string_view what) {
-  rest = trimmed(rest);
-  std::size_t bytes = 0;  // of the term in the line
-  std::string_view term;
-  if (rest.starts_with('<')) {
-    bytes = rest.find('>') + 1;  // 0: none
-    if (bytes > 2) term = rest.substr(1, bytes - 2);
-  } else if (rest.starts_with('"') && what == "object") {
-    std::size_t end = 1;
-    while (end < rest.size() && rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
-    bytes = end < rest.size() ? std::min(rest.find_first_of(" \t", end), rest.size()) : 0;
-    term = rest.substr(0, bytes);
-  } else if (rest.starts_with("_:") && what != "relation") {
-    bytes = std::min(rest.find_first_of(" \t"), rest.size());
-    term = rest.substr(0, bytes);
+  std::string_view rest() const { return rest_; }
+
+  // Takes the next term; empty if the line does not continue with one that may be the triple's `what`.
+  std::string_view take(std::string_view what) {
+    std::string_view term;
+    std::size_t bytes = 0;  // of the term in the line
+    if (rest_.starts_with('<')) {
+      bytes = rest_.find('>') + 1;  // 0: none
+      if (bytes > 2) term = rest_.substr(1, bytes - 2);
+    } else if (rest_.starts_with('"') && what == "object") {
+      bytes = literal_bytes();
+      term = rest_.substr(0, bytes);
+    } else if (rest_.starts_with("_:") && what != "relation") {
+      bytes = std::min(rest_.find_first_of(" \t"), rest_.size());
+      if (bytes == rest_.size() && rest_.ends_with('.')) --bytes;  // the dot after the triple
+      term = rest_.substr(0, bytes);
+    }
+    if (!term.empty()) rest_ = trimmed(rest_.substr(bytes));
+    return term;
   }
-  if (bytes == 0 || term.empty())
-    reader.fail(
-        fmt::format("'{}', expected the {} of a triple, as <http://example.org/{}>", shown(rest), what, what),
-        rest);
-  rest.remove_prefix(bytes);
-  return term;
+
+  // Whether nothing follows the triples's dot but a comment.
+  bool end() const {
+    if (!rest_.starts_with('.')) return false;
+    const std::string_view after = trimmed(rest_.substr(1));
+    return after.empty() || after.starts_with('#');
+  }
+
+ private:
+  // With its language or type; 0 if its quotes do not end.
+  std::size_t literal_bytes() const {
+    std::size_t end = 1;
+    while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2 : 1;
+    if (end >= rest_.size()) return 0;
+    ++end;
+    if (rest_.substr(end).starts_with("^^<")) return rest_.find('>', end) + 1;
+    return std::min(rest_.find_first_of(" \t.", end), rest_.size());
+  }
+
+  std::string_view rest_;
+};
+
+bool is_n_triple(std::string_view line) {
+  Terms terms(line);
+  for (const std::string_view what : {"subject", "relation", "object"})
+    if (terms.take(what).empty()) return false;
+  return terms.end();
 }
 
 }  // namespace
 
 TripleLayout find_triple_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
-                                const TripleFormat& format) {
+                                const TableFormat& format) {
   TripleLayout layout{.first_offset = offset};
-  if (format.columns.empty() && format.separator.empty() && looks_like_n_triples(first_line)) {
+  if (format.columns.empty() && format.separator.empty() && is_n_triple(first_line)) {
     layout.is_n_triples = true;
     return layout;
   }
@@ -70,14 +93,24 @@ TripleLayout find_triple_layout(const LineReader& reader, std::string_view first
 }
 
 NamedTriple parse_n_triple(const LineReader& reader, std::string_view line) {
+  Terms terms(line);
+  const auto take = [&](std::string_view what) {
+    const std::string_view term = terms.take(what);
+    if (term.empty()) {
+      reader.fail(fmt::format("'{}', expected the {} of a triple, as <http://example.org/{}>",
+                              shown(terms.rest()), what, what),
+                  terms.rest());
+    }
+    return term;
+  };
   NamedTriple triple;
-  std::string_view rest = line;
-  triple.subject = take_term(reader, rest, "subject");
-  triple.relation = take_term(reader, rest, "relation");
-  triple.object = take_term(reader, rest, "object");
-  rest = trimmed(rest);
-  if (!rest.starts_with('.'))
-    reader.fail(fmt::format("'{}', expected a dot at the end of a triple", shown(rest)), rest);
+  triple.subject = take("subject");
+  triple.relation = take("relation");
+  triple.object = take("object");
+  if (!terms.end()) {
+    reader.fail(fmt::format("'{}', expected a dot, and after it nothing or a comment", shown(terms.rest())),
+                terms.rest());
+  }
   return triple;
 }
 

@@ -24,7 +24,7 @@ struct TripleLayout {
 
 // Throws FileError, at the line in the reader, for columns that the line lacks.
 TripleLayout find_triple_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
-                                const TripleFormat& format);
+                                const TableFormat& format);
 
 // Parses a line of N-Triples (W3C 2014): IRIs without their brackets, blank nodes with `_:`, literals with
 // their quotes and what follows them. Throws FileError with line and column.

@@ -48,12 +48,11 @@ void add_question(CLI::App& app, AnswerOptions& options, const QuestionName& que
       ->add_option("model", options.model,
                    "What the application was given to write the model to; its description is MODEL.json")
       ->required();
-  CLI::Option* const query = command->add_option("query", options.query, "The fields of one query");
+  command->allow_extras();  // The fields of one query, as they are: brackets mean no lists.
   command
       ->add_option(
           "--queries", options.queries,
           "File with a query on each line, its fields separated by tabs or blanks; -: standard input")
-      ->excludes(query)
       ->capture_default_str();
   command->add_flag("--json", options.json, "Print a JSON object for each query");
   command->add_option("--threads", options.threads, "Queries answered at the same time")

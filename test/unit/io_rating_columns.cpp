@@ -105,7 +105,7 @@ TEST_CASE("rating files of other programs are read as they are") {
 TEST_CASE("options say which columns are read") {
   const std::string table = "when,who,what,how\n7,ada,jazz,3\n8,bob,rock,4\n";
   CHECK(ratings_in(table, {.columns = {"who", "what", "how"}}) == "ada jazz 3; bob rock 4");
-  CHECK(ratings_in(table, {.columns = {"what", "2", "1"}}) == "jazz ada 7; rock bob 8");
+  CHECK(ratings_in(table, {.columns = {"3", "2", "1"}}) == "jazz ada 7; rock bob 8");
   CHECK(ratings_in(table, {.columns = {"who", "what"}}) == "ada jazz 1; bob rock 1");
   CHECK(ratings_in("1,2\n3,4\n", {.columns = {"2", "1"}}) == "2 1 1; 4 3 1");
   CHECK(ratings_in("user,item\n3,4\n", {.columns = {"1", "2"}}) == "3 4 1");

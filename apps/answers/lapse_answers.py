@@ -358,8 +358,10 @@ class TopicModel(Model):
 
     def topics(self, words, count=10):
         """`words`: those of a document, each as often as it occurs; a text is split at blanks. Unknown words are left out."""
-        words = re.split("[ \t\r\n]+", words) if isinstance(words, str) else words
+        words = re.split("[ \t\r\n]+", words) if isinstance(words, str) else list(words)
         rows = collections.Counter(row for row in map(self._word_names.row, words) if row is not None)
+        if not rows:
+            raise UnknownName(f"the model has none of the {len(words)} words of the document")
         return _best(self.shares(numpy.array(list(rows), "int64"), numpy.array(list(rows.values()), "float32")), self._topic_names, count)
 
     def words(self, topic, count=10):

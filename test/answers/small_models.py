@@ -133,7 +133,7 @@ def _word_vectors(run, folder):
 def _topic_questions(words, topics):
     numbers = random.Random(7)
     documents = [numbers.choices(words, k=numbers.randint(1, 40)) for _ in range(8)]
-    return [Question("topics", [*documents, ["_unknown_", words[0]], ["_unknown_"]], {"count": topics}),
+    return [Question("topics", [*documents, ["_unknown_", words[0]]], {"count": topics}),
             Question("topics", documents[:2], {"count": 2}),
             Question("words", [[str(topic)] for topic in range(1, topics + 1)]),
             Question("words", [["1"]], {"count": 1000})]

@@ -51,7 +51,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   Trainer trainer(manager, graph, training);
   std::optional<EmbeddingFiles> files;
   run_on_rank_0(server, [&](Worker&) {
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    options.results.create();
     if (!options.output_prefix.empty())
       files.emplace(options.output_prefix, graph, trainer.options().model, trainer.form());
   });
@@ -67,7 +67,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   const Summary summary = summarize(trainer, graph, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}", summary.to_text());
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+    options.results.write(summary, describe(graph));
   });
   return EXIT_SUCCESS;
 }

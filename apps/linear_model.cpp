@@ -41,7 +41,7 @@ class LinearModelProgram {
     run_on_rank_0(server_, [&](Worker&) {
       given_.check({options_.samples.file, options_.test, options_.prediction.samples, options_.model},
                    server_.ranks());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      options_.results.create();
     });
     return options_.model.empty() ? train() : predict();
   }
@@ -74,7 +74,7 @@ class LinearModelProgram {
     });
     Summary summary;
     add_training(summary, trainer, manager_.options().technique, manager_.statistics());
-    report(summary);
+    report(summary, describe(trainer));
     return EXIT_SUCCESS;
   }
 
@@ -93,14 +93,14 @@ class LinearModelProgram {
     Summary summary;
     add_prediction(summary,
                    write_predictions(server_, model, options_.prediction, options_.training.workers));
-    report(summary);
+    report(summary, options_.prediction.samples);
     return EXIT_SUCCESS;
   }
 
-  void report(const Summary& summary) {
+  void report(const Summary& summary, const std::string& data) {
     run_on_rank_0(server_, [&](Worker&) {
       fmt::print("{}", summary.to_text());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary.to_json());
+      options_.results.write(summary, data);
     });
   }
 

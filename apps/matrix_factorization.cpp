@@ -57,7 +57,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   Trainer trainer(manager, problem, options.training);
   std::optional<FactorFiles> files;
   run_on_rank_0(server, [&](Worker&) {
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    options.results.create();
     if (!options.output_prefix.empty()) {
       files.emplace(options.output_prefix, problem, trainer.model());
     }
@@ -74,7 +74,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   const Summary summary = summarize(trainer, problem, baselines, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}", summary.to_text());
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+    options.results.write(summary, describe(problem, baselines));
   });
   return EXIT_SUCCESS;
 }

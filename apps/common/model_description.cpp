@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "apps/common/command_words.hpp"
 #include "apps/common/summary.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/version.hpp"
@@ -18,19 +19,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kModelFormat = "lapse model 1";
-
-// The words of this process's command line; those with blanks are quoted.
-std::string command_of_process() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string command;
-  for (std::string word; std::getline(file, word, '\0');) {
-    if (!command.empty()) command += ' ';
-    command += word.empty() || word.find_first_of(" \t'\"\\$*?;&|<>()") != std::string::npos
-                   ? fmt::format("'{}'", word)
-                   : word;
-  }
-  return command;
-}
 
 std::string name_of(std::string_view path) {
   return std::filesystem::path(path).filename().string();
@@ -69,7 +57,8 @@ void ModelDescription::write(const std::string& model) const {
   json["format"] = kModelFormat;
   json["kind"] = kind_;
   const std::string command = command_of_process();
-  json["program"] = name_of(std::string_view(command).substr(0, command.find(' ')));
+  const std::vector<std::string> words = split_command(command);
+  json["program"] = words.empty() ? "" : name_of(words.front());
   json["version"] = library_version_text();
   json["command"] = command;
   json["parameters"] = OrderedJson::object();

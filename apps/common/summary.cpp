@@ -37,6 +37,10 @@ void Summary::add_json(std::string_view name, std::string_view json) {
   entries_.push_back({std::string(name), std::string(json), {}, {}});
 }
 
+void Summary::add_all(const Summary& other) {
+  entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+}
+
 std::string Summary::to_text() const {
   std::size_t width = 0;
   for (const Entry& entry : entries_) width = std::max(width, entry.label.size());

@@ -18,6 +18,8 @@ class Summary {
   void add(std::string_view name, std::string_view value, std::string_view label = {});
   // Adds a value that is JSON already.
   void add_json(std::string_view name, std::string_view json);
+  // Adds the results of another one, in their order.
+  void add_all(const Summary& other);
 
   // The table, with two columns: label and value.
   std::string to_text() const;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "apps/common/command_words.hpp"
@@ -33,13 +31,6 @@ ModelDescription::Parameter to_parameter(const OrderedJson& json) {
   if (json.is_number_unsigned()) return json.get<std::uint64_t>();
   if (json.is_number()) return json.get<double>();
   return json.get<std::string>();
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
-  return text;
 }
 
 }  // namespace
@@ -79,7 +70,7 @@ ModelDescription ModelDescription::read(const std::string& model) {
                                       model));
   }
   try {
-    const OrderedJson json = OrderedJson::parse(read_text(path));
+    const OrderedJson json = OrderedJson::parse(read_text_file(path));
     if (json.at("format").get<std::string>() != kModelFormat)
       throw FileError(path, fmt::format("has the format '{}', expected '{}'",
                                         json.at("format").get<std::string>(), kModelFormat));

@@ -39,6 +39,9 @@ class Summary {
 // A JSON number, or null.
 std::string json_number(double value);
 
+// The content of a file. Throws FileError.
+std::string read_text_file(const std::string& path);
+
 // Writes a text file. Throws FileError.
 void write_text_file(const std::string& path, std::string_view text);
 

@@ -13,6 +13,8 @@ namespace lapse::apps {
 
 namespace {
 
+constexpr double kMinSize = 1e-290;    // smaller values are as 0: their steps would be none
+constexpr double kMaxCounted = 1e6;    // larger integers are not counted one by one
 constexpr double kNearlyEqual = 1e-9;  // of the values' size
 constexpr double kMinUnit = 1e4;       // labels below have no unit such as k
 constexpr double kMaxUnit = 1e15;
@@ -23,6 +25,10 @@ struct Unit {
   const char* name;
 };
 constexpr std::array kUnits{Unit{1e3, "k"}, Unit{1e6, "M"}, Unit{1e9, "G"}, Unit{1e12, "T"}};
+
+double without_tiny(double value) {
+  return std::abs(value) < kMinSize ? 0 : value;
+}
 
 // The smallest of 1, 2, 5, 10, 20, ... that is not below.
 double round_step(double least) {
@@ -63,8 +69,8 @@ Axis Axis::over(const std::vector<double>& values, const AxisOptions& options) {
   double high = -low;
   for (const double value : values) {
     if (!is_shown(value)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
+    low = std::min(low, without_tiny(value));
+    high = std::max(high, without_tiny(value));
   }
   Axis axis;
   if (low > high) {
@@ -77,7 +83,7 @@ Axis Axis::over(const std::vector<double>& values, const AxisOptions& options) {
   if (options.from_zero && low > 0) low = 0;
   const double size = std::max(std::abs(low), std::abs(high));
   if (high - low <= kNearlyEqual * size || size == 0) {
-    const double space = options.integers ? 0.5 : size == 0 ? 1 : 0.1 * size;
+    const double space = options.integers && size < kMaxCounted ? 0.5 : size == 0 ? 1 : 0.1 * size;
     if (!options.from_zero || low < 0) low -= space;
     high += space;
   }
@@ -91,6 +97,7 @@ void Axis::make_linear(double low, double high, const AxisOptions& options) {
   if (options.integers) step = std::max(1.0, step);
   low_ = options.rounds_out ? step * std::floor(low / step + kNearlyEqual) : low;
   high_ = options.rounds_out ? step * std::ceil(high / step - kNearlyEqual) : high;
+  if (high_ <= low_) high_ = low_ + step;  // of integers, with values that are nearly 0
   const double largest = std::max(std::abs(low_), std::abs(high_));
   const double first = std::ceil(low_ / step - kNearlyEqual);
   for (double i = 0; i <= 4 * options.max_ticks; ++i) {

@@ -83,8 +83,9 @@ std::string embedding_page(const EmbeddingRows& rows) {
   const ScatterDrawing drawing = draw_points(chart);
   std::string body = fmt::format("<p class=\"lead\">{}</p>\n", lead_text(rows, components, drawing.labels));
   body += "<figure class=\"scroll\" tabindex=\"0\">\n" + drawing.svg + "</figure>\n";
-  body +=
-      fmt::format("<section>\n<h2>Shares of variance</h2>\n{}</section>\n", shares_table(components.shares));
+  body += fmt::format(
+      "<section>\n<h2>Shares of variance</h2>\n<div class=\"scroll\" tabindex=\"0\">\n{}</div>\n</section>\n",
+      shares_table(components.shares));
   if (!rows.origin.empty())
     body += fmt::format("<section>\n<h2>Model</h2>\n<pre>{}</pre>\n</section>\n", html_text(rows.origin));
   return page_document(rows.title, body);

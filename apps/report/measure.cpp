@@ -51,7 +51,9 @@ Measure measure_of(std::string_view name) {
   if (has_any(words, kIncomparable)) return {};
   if (has_pair(words, "per", "second"))
     return {has_any(words, std::array{"relocations"}) ? Better::unknown : Better::higher};
-  if (has_any(words, kHigherQualities) || has_pair(words, "held", "out")) return {Better::higher, true};
+  if (has_any(words, kHigherQualities) || has_pair(words, "held", "out") ||
+      has_pair(words, "word", "similarity"))
+    return {Better::higher, true};
   if (has_any(words, kLowerQualities)) return {Better::lower, true};
   if (has_pair(words, "local", "share")) return {Better::higher};
   return {has_any(words, kLowerCosts) ? Better::lower : Better::unknown};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMaxGrouped = 1e15;  // integers up to here have all their digits
 constexpr double kMinFixed = 1e-4;
-constexpr double kMinRounded = 1e5;  // five digits before the point
+constexpr double kMinRounded = 1e4;  // five digits before the point
 
 std::string grouped(double integer) {
   std::string text = fmt::format("{:.0f}", integer);

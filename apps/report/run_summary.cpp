@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/common/summary.hpp"
 #include "lapse/core/file_error.hpp"
 
 namespace lapse::apps {
@@ -150,10 +149,7 @@ RunSummary parse_run_summary(std::string_view json, const std::string& path, std
 }
 
 RunSummary read_run_summary(const std::string& path, std::string name) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
-  return parse_run_summary(text, path, std::move(name));
+  return parse_run_summary(read_text_file(path), path, std::move(name));
 }
 
 }  // namespace lapse::apps

@@ -10,8 +10,7 @@ namespace lapse::apps {
 
 // A number of each epoch; NaN: none.
 struct RunSeries {
-  std::string
-      name;  // that of the number in an epoch's object, after those of the objects that contain it: "valid mrr"
+  std::string name;  // with those of the objects around the number: "valid mrr"
   std::vector<double> values;
 };
 

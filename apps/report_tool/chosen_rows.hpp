@@ -10,7 +10,7 @@
 namespace lapse::apps {
 
 struct RowChoice {
-  std::string labels;            // file: the names that are labelled; empty: the most frequent ones are
+  std::string labels = {};       // file: the names that are labelled; empty: the most frequent ones are
   std::size_t label_count = 60;  // without a file
   std::size_t points = 1000;     // rows that are drawn, besides the labelled ones; 0: all rows
   bool unit_length = false;      // rows divided by their length

@@ -58,7 +58,7 @@ std::string lead_text(const EmbeddingRows& rows, const PrincipalComponents& comp
   if (labels < wanted)
     text +=
         fmt::format(" {} of {} labels are left out, where they would cover others.", wanted - labels, wanted);
-  return text;
+  return rows.remark.empty() ? text : text + " " + html_text(rows.remark);
 }
 
 }  // namespace

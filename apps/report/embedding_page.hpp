@@ -11,6 +11,7 @@ namespace lapse::apps {
 struct EmbeddingRows {
   std::string title;
   std::string origin;      // how the rows came to be, in lines
+  std::string remark;      // a sentence about the choice of rows; may be empty
   std::size_t length = 0;  // of a row
   std::vector<float> values;
   std::vector<std::string> names;                 // of each row

@@ -44,17 +44,26 @@ class ChosenRows {
 
   void read_labels(const std::string& path) {
     io::LineReader reader(path);
-    std::uint64_t number = 0;
+    std::size_t unknown = 0;
+    std::string first_unknown;
     for (std::string_view line; reader.next(line);) {
-      ++number;
       const std::string_view name = next_field(line);
       if (name.empty()) continue;
       const auto row = rows_.names().try_find(name);
-      if (!row) throw FileError(path, fmt::format("the model has no row '{}'", io::shown(name)), number);
+      if (!row) {
+        if (++unknown == 1) first_unknown = io::shown(name);
+        continue;
+      }
       const std::string_view shown = next_field(line);
       const std::string_view group = next_field(line);
       add(*row, true, shown, group_of(group.empty() ? kLabelledRows : group));
     }
+    if (unknown == 0) return;
+    if (chosen_.names.empty())
+      throw FileError(path,
+                      fmt::format("the model has no row with one of its names, such as '{}'", first_unknown));
+    chosen_.remark = fmt::format("Not in the model: {} of the names to be labelled, such as '{}'.", unknown,
+                                 first_unknown);
   }
 
   // A row that has been added before is left alone.

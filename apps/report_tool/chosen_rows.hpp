@@ -18,7 +18,7 @@ struct RowChoice {
 
 // The rows with the most frequent names, and those that are labelled. Each line of the file has the name of
 // a row, then, separated by tabs, what is shown instead of it, and the name of a group; both may be missing.
-// Throws FileError, with the line, for a name that no row has.
+// The remark counts names that no row has. Throws FileError if the file has no other ones.
 EmbeddingRows choose_rows(const NamedRows& rows, const RowChoice& choice);
 
 }  // namespace lapse::apps

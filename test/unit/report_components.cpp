@@ -122,8 +122,12 @@ TEST_CASE("rows are chosen by frequency, or as a file of labels says") {
   CHECK(labelled.groups == std::vector<std::string>{"first", "labelled"});
   CHECK(labelled.values[0] == 0.6F);
   CHECK_FALSE(labelled.group[2]);
-  CHECK_THROWS_WITH(choose_rows(rows, {.labels = directory.write("bad", "rare\nnever\n")}),
-                    Contains("bad") && Contains("'never'") && Contains("2"));
+  CHECK(labelled.remark.empty());
+  const EmbeddingRows some = choose_rows(rows, {.labels = directory.write("some", "never\nrare\nalas\n")});
+  CHECK_THAT(some.remark, Contains("2 of the names") && Contains("'never'"));
+  CHECK_THAT(embedding_page(some), Contains("Not in the model: 2"));
+  CHECK_THROWS_WITH(choose_rows(rows, {.labels = directory.write("bad", "never\n")}),
+                    Contains("bad") && Contains("'never'"));
 }
 
 TEST_CASE("a page of rows shows them with their names, and refuses those that are no numbers") {

@@ -26,6 +26,7 @@ constexpr double kMaxEntry = 210;   // width of a name in the legend
 constexpr double kTickGap = 6;
 constexpr double kBelowPlot = 42;  // tick labels and the name of the axis
 constexpr std::size_t kMaxMarks = 40;
+constexpr double kMarkDistance = 7;
 
 // Draws one chart; used once.
 class LineChartDrawing {
@@ -157,20 +158,31 @@ class LineChartDrawing {
       body_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>\n", colour_class(line.number), path);
   }
 
+  // At up to kMaxMarks points, none close to the one before; and at the last point and those that no line
+  // leads to.
   void draw_marks(const ChartLine& line) {
     const std::size_t points = line.x.size();
     const std::size_t step = std::max<std::size_t>(1, (points + kMaxMarks - 1) / kMaxMarks);
+    double before_x = -kMarkDistance;
+    double before_y = 0;
     for (std::size_t i = 0; i < points; ++i) {
       if (!has_point(line, i)) continue;
+      const double x = across(line.x[i]);
+      const double y = down(line.y[i]);
       const bool is_alone =
           (i == 0 || !has_point(line, i - 1)) && (i + 1 == points || !has_point(line, i + 1));
-      if (i % step != 0 && i + 1 != points && !is_alone) continue;
-      const double shown = chart_.y_axis.percent ? 100 * line.y[i] : line.y[i];
-      const std::string tip =
-          fmt::format("{}\n{} {}: {}{}", line.name, chart_.x_label, number_text(line.x[i]),
-                      number_text(shown), chart_.y_axis.percent ? " %" : "");
-      body_ += svg_mark(across(line.x[i]), down(line.y[i]), line.number, tip);
+      const bool is_far = std::hypot(x - before_x, y - before_y) >= kMarkDistance;
+      if (!(i % step == 0 && is_far) && i + 1 != points && !is_alone) continue;
+      before_x = x;
+      before_y = y;
+      body_ += svg_mark(x, y, line.number, tip_of(line, i));
     }
+  }
+
+  std::string tip_of(const ChartLine& line, std::size_t i) const {
+    const bool percent = chart_.y_axis.percent;
+    return fmt::format("{}\n{} {}: {}{}", line.name, chart_.x_label, number_text(line.x[i]),
+                       number_text(percent ? 100 * line.y[i] : line.y[i]), percent ? " %" : "");
   }
 
   const LineChart& chart_;

@@ -53,7 +53,8 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
-  ModelDescription::check_paths(options.output_prefix, {options.summary_json});
+  ModelDescription::check_paths(options.output_prefix,
+                                {options.results.summary_json, options.results.report});
   std::optional<TrainingJob> job;
   make_training_job(job, server, options.checkpoints);
   KnowledgeGraph graph;  // an error on one rank ends all ranks
@@ -74,7 +75,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   Trainer trainer(manager, graph, training);
   std::optional<EmbeddingFiles> files;
   run_on_rank_0(server, [&](Worker&) {
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    options.results.create();
     if (!options.output_prefix.empty())
       files.emplace(options.output_prefix, graph, trainer.options().model, trainer.form());
   });
@@ -90,7 +91,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   const Summary summary = summarize(trainer, graph, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}{}", advice(trainer), summary.to_text());
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+    options.results.write(summary, describe(graph));
   });
   return EXIT_SUCCESS;
 }

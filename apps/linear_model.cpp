@@ -38,12 +38,13 @@ class LinearModelProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
-    ModelDescription::check_paths(options_.save_model, {options_.summary_json});
+    ModelDescription::check_paths(options_.save_model,
+                                  {options_.results.summary_json, options_.results.report});
     make_training_job(job_, server_, options_.checkpoints);
     run_on_rank_0(server_, [&](Worker&) {
       given_.check({options_.samples.file, options_.test, options_.prediction.samples, options_.model},
                    server_.ranks());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      options_.results.create();
     });
     return options_.model.empty() ? train() : predict();
   }
@@ -76,7 +77,7 @@ class LinearModelProgram {
     });
     Summary summary;
     add_training(summary, trainer, manager_.options().technique, manager_.statistics());
-    report(summary);
+    report(summary, describe(trainer));
     return EXIT_SUCCESS;
   }
 
@@ -95,14 +96,14 @@ class LinearModelProgram {
     Summary summary;
     add_prediction(summary,
                    write_predictions(server_, model, options_.prediction, options_.training.workers));
-    report(summary);
+    report(summary, options_.prediction.samples);
     return EXIT_SUCCESS;
   }
 
-  void report(const Summary& summary) {
+  void report(const Summary& summary, const std::string& data) {
     run_on_rank_0(server_, [&](Worker&) {
       fmt::print("{}", summary.to_text());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary.to_json());
+      options_.results.write(summary, data);
     });
   }
 

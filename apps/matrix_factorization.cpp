@@ -56,7 +56,8 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
-  ModelDescription::check_paths(options.output_prefix, {options.summary_json});
+  ModelDescription::check_paths(options.output_prefix,
+                                {options.results.summary_json, options.results.report});
   std::optional<TrainingJob> job;
   make_training_job(job, server, options.checkpoints);
   FactorizationProblem problem;  // an error on one rank ends all ranks
@@ -77,7 +78,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   Trainer trainer(manager, problem, options.training);
   std::optional<FactorFiles> files;
   run_on_rank_0(server, [&](Worker&) {
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    options.results.create();
     if (!options.output_prefix.empty()) {
       files.emplace(options.output_prefix, problem, trainer.model());
     }
@@ -94,7 +95,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   const Summary summary = summarize(trainer, problem, baselines, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}{}", advice(trainer), summary.to_text());
-    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+    options.results.write(summary, describe(problem, baselines));
   });
   return EXIT_SUCCESS;
 }

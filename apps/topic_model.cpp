@@ -43,14 +43,15 @@ class TopicModelProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
-    ModelDescription::check_paths(options_.save_model, {options_.summary_json, options_.output});
+    ModelDescription::check_paths(options_.save_model,
+                                  {options_.results.summary_json, options_.results.report, options_.output});
     make_training_job(job_, server_, options_.checkpoints);
     run_on_rank_0(server_, [&](Worker&) {
       given_.check({options_.documents.file, options_.documents.vocabulary, options_.documents.stop_words,
                     options_.held_out},
                    server_.ranks());
-      for (const std::string& file : {options_.summary_json, options_.output})
-        if (!file.empty()) write_text_file(file, "");
+      options_.results.create();
+      if (!options_.output.empty()) write_text_file(options_.output, "");
     });
     return options_.model.empty() ? train() : infer();
   }
@@ -94,7 +95,7 @@ class TopicModelProgram {
     summary.add("topics", std::uint64_t{saved.priors.topics()}, "topics");
     run_on_rank_0(server_, [&](Worker&) {
       fmt::print("{}", summary.to_text());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary.to_json());
+      options_.results.write(summary, options_.documents.file);
     });
     return EXIT_SUCCESS;
   }
@@ -142,7 +143,7 @@ class TopicModelProgram {
       const std::string text = to_text(topics, vocabulary);
       if (!options_.output.empty()) write_text_file(options_.output, text);
       fmt::print("{}{}", largest(text), summary.to_text());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary.to_json());
+      options_.results.write(summary, describe(trainer));
     });
   }
 

@@ -40,7 +40,7 @@ class WordVectorsProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
-    ModelDescription::check_paths(options_.output, {options_.summary_json});
+    ModelDescription::check_paths(options_.output, {options_.results.summary_json, options_.results.report});
     make_training_job(job_, server_, options_.checkpoints);
     workers_ = workers_of(options_.training.workers, server_.rank());
     server_.run_workers(1, [&](Worker&) {
@@ -56,7 +56,7 @@ class WordVectorsProgram {
     }
     run_on_rank_0(server_, [&](Worker&) {
       fmt::print("{}", summary_.to_text());
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary_.to_json());
+      options_.results.write(summary_, data_);
     });
     return EXIT_SUCCESS;
   }
@@ -65,12 +65,13 @@ class WordVectorsProgram {
   // Returns whether the training is complete.
   bool train() {
     const Corpus corpus = load_corpus(server_, workers_, options_.corpus);
-    if (reports_) fmt::print("{}\n", describe(corpus, options_.corpus.min_count));
+    data_ = describe(corpus, options_.corpus.min_count);
+    if (reports_) fmt::print("{}\n", data_);
     const EvaluationData questions = load_questions(corpus.words);
     Trainer trainer(manager_, corpus, options_.training);
     std::optional<VectorFileWriter> output;
     run_on_rank_0(server_, [&](Worker&) {
-      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      options_.results.create();
       if (!options_.output.empty())
         output.emplace(options_.output, options_.output_format, corpus.words.size(),
                        options_.training.dimensions);
@@ -98,11 +99,12 @@ class WordVectorsProgram {
   void evaluate_file() {
     WordVectors vectors;
     server_.run_workers(1, [&](Worker& worker) {
-      if (reports_ && !options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      if (reports_) options_.results.create();
       vectors = read_vectors(
           lapse::io::shared_inputs({options_.evaluate_only}, worker_readers(server_, worker)).front());
     });
-    if (reports_) fmt::print("{} words, {} dimensions\n", vectors.words.size(), vectors.dimensions);
+    data_ = fmt::format("{} words, {} dimensions", vectors.words.size(), vectors.dimensions);
+    if (reports_) fmt::print("{}\n", data_);
     add_evaluation(summary_, evaluate(server_, workers_, vectors, load_questions(vectors.words)));
   }
 
@@ -161,6 +163,7 @@ class WordVectorsProgram {
   bool reports_;
   std::int32_t workers_ = 1;
   std::optional<TrainingJob> job_;
+  std::string data_;  // described
   Summary summary_;
 };
 

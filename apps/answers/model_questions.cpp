@@ -33,20 +33,6 @@ NamedRows read_words(const ModelDescription& model) {
   return {RowNames("word", std::move(vectors.words)), std::move(vectors.values)};
 }
 
-// The rows of which `similar` asks.
-NamedRows similar_rows(const ModelDescription& model, const std::string& of) {
-  const std::string& kind = model.kind();
-  if (kind == kRatings && (of.empty() || of == "columns")) return read_factors(model, false);
-  if (kind == kRatings && of == "rows") return read_factors(model, true);
-  if (kind == kTriples && (of.empty() || of == "entities")) return read_entities(model);
-  if (kind == kTriples && of == "relations") return read_relations(model);
-  if (kind == kWords && of.empty()) return read_words(model);
-  throw ConfigurationError(fmt::format(
-      "similar {}: {} is a {}; there are rows and columns of a matrix_factorization, entities and relations "
-      "of a knowledge_graph, and word_vectors",
-      of, model.path(), kind));
-}
-
 // Of files with data: as the options say, else as the training data was read.
 io::TableFormat format_of(const ModelDescription& model, const QuestionOptions& options) {
   io::TableFormat format = options.format;
@@ -95,6 +81,20 @@ std::string names_of_kind(std::string_view kind) {
 
 }  // namespace
 
+NamedRows model_rows(const ModelDescription& model, const std::string& of) {
+  const std::string& kind = model.kind();
+  if (kind == kRatings && (of.empty() || of == "columns")) return read_factors(model, false);
+  if (kind == kRatings && of == "rows") return read_factors(model, true);
+  if (kind == kTriples && (of.empty() || of == "entities")) return read_entities(model);
+  if (kind == kTriples && of == "relations") return read_relations(model);
+  if (kind == kWords && of.empty()) return read_words(model);
+  throw ConfigurationError(
+      fmt::format("no rows of '{}': {} is a {}; there are rows and columns of a matrix_factorization, "
+                  "entities and relations "
+                  "of a knowledge_graph, and word_vectors",
+                  of, model.path(), kind));
+}
+
 const std::vector<QuestionName>& question_names() {
   static const std::vector<QuestionName> names{
       {"rating", kRatings, "Predicted ratings: USER ITEM"},
@@ -117,7 +117,7 @@ Made make_question(std::string_view name, const ModelDescription& model, const Q
   for (const QuestionName& each : question_names()) {
     if (each.name != name) continue;
     if (each.kind.empty())
-      return std::make_unique<SimilarQuestion>(similar_rows(model, options.of), options.count);
+      return std::make_unique<SimilarQuestion>(model_rows(model, options.of), options.count);
     if (each.kind != model.kind()) break;
     if (each.kind == kRatings) return of_ratings(name, model, options);
     if (each.kind == kTriples) return of_triples(name, model, options);

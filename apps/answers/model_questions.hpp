@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
 #include "lapse/io/triples/triple_file.hpp"
@@ -30,10 +31,14 @@ struct QuestionName {
 // In the order in which they are listed.
 const std::vector<QuestionName>& question_names();
 
-// Throws FileError for a model whose files are missing or damaged, and ConfigurationError for a question that
-// models of its kind do not answer, with those that they do.
+// Throws FileError for a model whose files are missing or damaged, and ConfigurationError for a question
+// that models of its kind do not answer, with those that they do.
 std::unique_ptr<const Question> make_question(std::string_view name, const ModelDescription& model,
                                               const QuestionOptions& options);
+
+// The rows of which the question `similar` is asked. `of`: as in QuestionOptions. Throws FileError for
+// missing or damaged files, and ConfigurationError for a model without such rows.
+NamedRows model_rows(const ModelDescription& model, const std::string& of);
 
 // What `lapse-answers describe` prints: the command that made the model, its parameters, files and formula.
 std::string describe_model(const ModelDescription& model);

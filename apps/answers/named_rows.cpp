@@ -79,6 +79,10 @@ std::string RowNames::name(std::size_t row) const {
   return std::to_string(ids_.empty() ? row + first_ : ids_[row]);
 }
 
+std::uint64_t RowNames::occurrences(std::size_t row) const {
+  return names_.empty() ? 0 : names_.count(static_cast<io::Vocabulary::Id>(row));
+}
+
 std::vector<float> read_rows(const ModelDescription& model, const std::string& role, std::uint64_t rows,
                              std::uint64_t length) {
   const std::string path = model.path_of(role);

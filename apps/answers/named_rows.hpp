@@ -36,6 +36,8 @@ class RowNames {
   // Throws QueryError for such a name.
   std::size_t find(std::string_view name) const;
   std::string name(std::size_t row) const;
+  // How often the name of a row occurs in the data; 0: not recorded.
+  std::uint64_t occurrences(std::size_t row) const;
 
  private:
   std::string noun_;

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "apps/common/command_words.hpp"
 #include "apps/common/summary.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
@@ -19,19 +18,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kModelFormat = "lapse model 1";
-
-// The words of this process's command line; those with blanks are quoted.
-std::string command_of_process() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string command;
-  for (std::string word; std::getline(file, word, '\0');) {
-    if (!command.empty()) command += ' ';
-    command += word.empty() || word.find_first_of(" \t'\"\\$*?;&|<>()") != std::string::npos
-                   ? fmt::format("'{}'", word)
-                   : word;
-  }
-  return command;
-}
 
 std::string name_of(std::string_view path) {
   return std::filesystem::path(path).filename().string();
@@ -46,13 +32,6 @@ ModelDescription::Parameter to_parameter(const OrderedJson& json) {
   if (json.is_number_unsigned()) return json.get<std::uint64_t>();
   if (json.is_number()) return json.get<double>();
   return json.get<std::string>();
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
-  return text;
 }
 
 }  // namespace
@@ -70,7 +49,8 @@ void ModelDescription::write(const std::string& model) const {
   json["format"] = kModelFormat;
   json["kind"] = kind_;
   const std::string command = command_of_process();
-  json["program"] = name_of(std::string_view(command).substr(0, command.find(' ')));
+  const std::vector<std::string> words = split_command(command);
+  json["program"] = words.empty() ? "" : name_of(words.front());
   json["version"] = library_version_text();
   json["command"] = command;
   json["parameters"] = OrderedJson::object();
@@ -109,7 +89,7 @@ ModelDescription ModelDescription::read(const std::string& model) {
                                       model));
   }
   try {
-    const OrderedJson json = OrderedJson::parse(read_text(path));
+    const OrderedJson json = OrderedJson::parse(read_text_file(path));
     if (json.at("format").get<std::string>() != kModelFormat)
       throw FileError(path, fmt::format("has the format '{}', expected '{}'",
                                         json.at("format").get<std::string>(), kModelFormat));

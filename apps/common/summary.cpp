@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/statistics/json.hpp"
@@ -37,6 +39,10 @@ void Summary::add_json(std::string_view name, std::string_view json) {
   entries_.push_back({std::string(name), std::string(json), {}, {}});
 }
 
+void Summary::add_all(const Summary& other) {
+  entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+}
+
 std::string Summary::to_text() const {
   std::size_t width = 0;
   for (const Entry& entry : entries_) width = std::max(width, entry.label.size());
@@ -53,6 +59,18 @@ std::string Summary::to_json() const {
     json += fmt::format("{}\n  {}: {}", json.size() == 1 ? "" : ",", json_string(entry.name), entry.json);
   }
   return json + "\n}\n";
+}
+
+std::string read_text_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"), &std::fclose);
+  std::string text;
+  std::array<char, 1 << 14> block;
+  std::size_t bytes = 0;
+  while (file && (bytes = std::fread(block.data(), 1, block.size(), file.get())) > 0)
+    text.append(block.data(), bytes);
+  if (!file || std::ferror(file.get()) != 0)
+    throw FileError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return text;
 }
 
 void write_text_file(const std::string& path, std::string_view text) {

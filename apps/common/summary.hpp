@@ -18,6 +18,8 @@ class Summary {
   void add(std::string_view name, std::string_view value, std::string_view label = {});
   // Adds a value that is JSON already.
   void add_json(std::string_view name, std::string_view json);
+  // Adds the results of another one, in their order.
+  void add_all(const Summary& other);
 
   // The table, with two columns: label and value.
   std::string to_text() const;
@@ -36,6 +38,9 @@ class Summary {
 
 // A JSON number, or null.
 std::string json_number(double value);
+
+// The content of a file. Throws FileError.
+std::string read_text_file(const std::string& path);
 
 // Writes a text file. Throws FileError.
 void write_text_file(const std::string& path, std::string_view text);

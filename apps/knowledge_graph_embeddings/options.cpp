@@ -266,8 +266,7 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
                  "Write the embeddings to PREFIX-{entities,relations}.npy, the names of their rows to "
                  "PREFIX-{entities,relations}.txt, and a description to PREFIX.json, for lapse-answers")
       ->check(file_name());
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
-      ->check(file_name());
+  add_result_files(app, options.results);
 }
 
 }  // namespace lapse::apps

@@ -9,6 +9,7 @@
 #include "apps/common/manager_settings.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
+#include "apps/report/result_files.hpp"
 
 namespace CLI {
 class App;
@@ -24,7 +25,7 @@ struct KnowledgeGraphOptions {
   ManagerSettings settings;
   bool check = false;         // only says how the data is understood
   std::string output_prefix;  // of the files of the embeddings; empty: none
-  std::string summary_json;   // file; empty: none
+  ResultFiles results;
 };
 
 // Adds all options to the parser, which fills in `options` when it parses.

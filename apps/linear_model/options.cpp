@@ -126,8 +126,7 @@ void add_result_options(CLI::App& app, LinearModelOptions& options, OptionCondit
           ->check(file_name())
           ->needs(predict);
   predict->needs(model)->needs(output);
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
-      ->check(file_name());
+  add_result_files(app, options.results);
   const auto trains = [&options] { return options.model.empty(); };
   for (const char* const name : kTrainingOptions)
     conditions.add(app.get_option(name), "a training, without --predict", trains);

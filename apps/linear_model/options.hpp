@@ -9,6 +9,7 @@
 #include "apps/common/manager_settings.hpp"
 #include "apps/linear_model/prediction.hpp"
 #include "apps/linear_model/trainer.hpp"
+#include "apps/report/result_files.hpp"
 
 namespace CLI {
 class App;
@@ -31,7 +32,7 @@ struct LinearModelOptions {
   std::string save_model;  // file; empty: none
   std::string model;       // file: predict with this model; empty: train
   PredictionOptions prediction;
-  std::string summary_json;  // file; empty: none
+  ResultFiles results;
 };
 
 // Adds all options to the parser, which fills in `options` when it parses.

@@ -251,8 +251,7 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
                  "PREFIX-{row,column}-ids.npy or -names.txt, and a description of all to PREFIX.json, for "
                  "lapse-answers")
       ->check(file_name());
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
-      ->check(file_name());
+  add_result_files(app, options.results);
 }
 
 }  // namespace lapse::apps

@@ -8,6 +8,7 @@
 #include "apps/common/manager_settings.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
+#include "apps/report/result_files.hpp"
 
 namespace CLI {
 class App;
@@ -24,7 +25,7 @@ struct MatrixFactorizationOptions {
   bool check = false;  // only says how the data is understood
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
-  std::string summary_json;   // file; empty: none
+  ResultFiles results;
 };
 
 // Adds all options to the parser, which fills in `options` when it parses.

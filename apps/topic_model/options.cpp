@@ -143,8 +143,7 @@ void add_result_options(CLI::App& app, TopicModelOptions& options) {
                                         },
                                         ""))
       ->capture_default_str();
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
-      ->check(file_name());
+  add_result_files(app, options.results);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
 #include "apps/common/manager_settings.hpp"
+#include "apps/report/result_files.hpp"
 #include "apps/topic_model/documents.hpp"
 #include "apps/topic_model/trainer.hpp"
 
@@ -30,7 +31,7 @@ struct TopicModelOptions {
   std::string document_topics;       // file; empty: none
   std::size_t top_words = 10;        // of each topic
   std::size_t coherence_words = 10;  // 0: no coherence
-  std::string summary_json;          // file; empty: none
+  ResultFiles results;
 };
 
 // Adds all options to the parser, which fills in `options` when it parses.

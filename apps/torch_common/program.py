@@ -1,6 +1,8 @@
 """The frame of a program with one parameter manager."""
 import os
+import shlex
 import sys
+import time
 import traceback
 
 import torch
@@ -79,11 +81,13 @@ def require_output(world, path):
 
 
 def report(world, summary, json_path):
-    """Collective. Prints the summary, and writes it as JSON if there is a path."""
+    """Collective. Prints the summary, and writes it as JSON, with the command line and the time, if there is a path."""
     if world.rank == 0:
         sys.stdout.write(summary.to_text())
         sys.stdout.flush()
     if json_path is not None:
+        summary.add("command", shlex.join(sys.argv))
+        summary.add("ended", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
         write_result(world, json_path, summary.to_json())
 
 

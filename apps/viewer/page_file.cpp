@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 
+#include "apps/html/html_text.hpp"
 #include "apps/viewer/allocation.hpp"
 #include "apps/viewer/rank_trace.hpp"
 #include "lapse/core/error.hpp"
@@ -36,29 +37,6 @@ void replace_mark(std::string& document, std::string_view mark, std::string_view
 }
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
 
 std::string base64(std::string_view bytes) {
   std::string text;

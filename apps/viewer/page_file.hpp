@@ -25,8 +25,6 @@ PageParts page_parts();
 // ConfigurationError for runs of one name and for what merge_traces refuses.
 std::string page_of(const std::vector<PageRun>& runs);
 
-// The text in HTML.
-std::string html_text(std::string_view text);
 std::string base64(std::string_view bytes);
 
 }  // namespace lapse::apps

@@ -122,8 +122,7 @@ void add_result_options(CLI::App& app, WordVectorsOptions& options, OptionCondit
       std::map<std::string, VectorFormat>{{"text", VectorFormat::text}, {"binary", VectorFormat::binary}},
       "The format of word2vec, as text or binary");
   conditions.add(format, "--output", [&options] { return !options.output.empty(); });
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
-      ->check(file_name());
+  add_result_files(app, options.results);
   app.add_option("--progress", options.progress_seconds,
                  "Seconds between two lines of progress within an epoch; 0: none")
       ->check(number_from_0())
@@ -143,7 +142,8 @@ void check_together(const CLI::App& app, const WordVectorsOptions& options) {
   for (const CLI::Option* const option : app.get_options()) {
     const std::string name = option->get_name();
     const bool applies = name == "--evaluate-only" || name == "--analogies" || name == "--word-similarity" ||
-                         name == "--workers" || name == "--summary-json" || name == "--set";
+                         name == "--workers" || name == "--summary-json" || name == "--report" ||
+                         name == "--set";
     if (option->count() != 0 && !applies)
       throw CLI::ValidationError(name + " applies only without --evaluate-only");
   }

@@ -9,6 +9,7 @@
 #include "apps/common/checkpoint_options.hpp"
 #include "apps/common/corpus.hpp"
 #include "apps/common/manager_settings.hpp"
+#include "apps/report/result_files.hpp"
 #include "apps/word_vectors/evaluation.hpp"
 #include "apps/word_vectors/trainer.hpp"
 #include "apps/word_vectors/vector_file.hpp"
@@ -29,7 +30,7 @@ struct WordVectorsOptions {
   std::string evaluate_only;  // file of vectors; empty: train
   std::string output;         // file of vectors; empty: none
   VectorFormat output_format = VectorFormat::binary;
-  std::string summary_json;     // file; empty: none
+  ResultFiles results;
   double progress_seconds = 5;  // between progress lines within an epoch; 0: none
 };
 

@@ -21,7 +21,7 @@ cd "$folder"
 # No file of the package contains the folders of the sources, of the build or of DESTDIR.
 source_folder=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 ! grep -rlE "$source_folder|$build|$folder" "$package" "$libraries/pkgconfig" || fail "these files name folders of the build"
-for program in lapse-options lapse-checkpoint lapse-viewer lapse-matrix-factorization lapse-knowledge-graph-embeddings lapse-word-vectors; do
+for program in lapse-options lapse-checkpoint lapse-viewer lapse-report lapse-matrix-factorization lapse-knowledge-graph-embeddings lapse-word-vectors; do
   [[ -x $prefix/bin/$program ]] || fail "$program is not installed"
 done
 # Nor do programs and libraries search them for other libraries.

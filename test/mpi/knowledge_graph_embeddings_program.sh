@@ -6,10 +6,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 # A short training on WordNet: every kind of output exists, and the embeddings are better than untrained ones.
 xz -dc "$data/test.txt.xz" | head -n 200 >"$directory/some-test.txt"
 run "$data/train.txt.xz" --test "$directory/some-test.txt" --dim 32 --negatives 4 --epochs 4 --evaluate-every 4 \
-  --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/wn" ||
+  --workers 2 --summary-json "$directory/summary.json" --report "$directory/report.html" --output-prefix "$directory/wn" ||
   fail "training: $(cat "$directory/err")"
 [[ $(grep -c '^epoch ' "$directory/out") -eq 4 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 grep -q ' 11 relations, 86835 triples to train on' "$directory/out" || fail "no description of the graph"
+grep -q "loss by time" "$directory/report.html" || fail "no report"
 grep -q '^with an entity that no training triple has: 0 valid, 1[0-9] test triples' "$directory/out" ||
   fail "unseen entities: $(head -n 2 "$directory/out")"
 grep -q '^time per epoch' "$directory/out" || fail "no summary"

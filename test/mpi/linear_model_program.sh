@@ -11,10 +11,12 @@ summary() {  # <python expression of the summary s>
 }
 
 # The optima, and the qualities at these, are those of liblinear.
-run "$samples" --test "$data/test.txt.xz" --workers 2 --save-model "$directory/model" --summary-json "$directory/summary.json" ||
+run "$samples" --test "$data/test.txt.xz" --workers 2 --save-model "$directory/model" --report "$directory/report.html" \
+  --summary-json "$directory/summary.json" ||
   fail "logistic: $(cat "$directory/err")"
 grep -q '^32561 samples, 123 features, 13.9 of them in a sample; logistic loss, solver svrg' "$directory/out" ||
   fail "no description: $(cat "$directory/out")"
+grep -q "test AUC by time" "$directory/report.html" || fail "no report"
 grep -q '^epoch .* objective .* gradient .* test .* AUC' "$directory/out" || fail "no epochs: $(cat "$directory/out")"
 summary 'abs(s["objective"] / 10529.5626 - 1) < 1e-3 and s["error"] < 1e-4 and abs(s["test_accuracy"] - .850) < .003'
 summary 'abs(s["test_auc"] - .902) < .002 and s["history"][0]["epoch"] == 0 and s["history"][-1]["objective"] == s["objective"]'

@@ -5,7 +5,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
 # A short training on real ratings: every kind of output exists, and the errors are those of a model that
 # learns.
-run "$data" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/factors" ||
+run "$data" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --report "$directory/report.html" \
+  --output-prefix "$directory/factors" ||
   fail "training: $(cat "$directory/err")"
 [[ $(grep -c '^epoch ' "$directory/out") -eq 6 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 grep -q '^baselines: test RMSE 1.88.* with the mean, 1.52.* with biases' "$directory/out" || fail "baselines"
@@ -13,6 +14,7 @@ grep -q '^time per epoch' "$directory/out" || fail "no summary"
 for file in rows columns row-biases column-biases row-ids column-ids; do
   [[ -s $directory/factors-$file.npy ]] || fail "no file of $file"
 done
+grep -q 'test RMSE by time' "$directory/report.html" && grep -q '21081 x 12611 matrix' "$directory/report.html" || fail "no report"
 python=$(command -v python3) || echo "no python3: the summary is not checked"
 if [[ -n $python ]]; then
   "$python" - "$directory/summary.json" <<'END' || fail "summary: $(cat "$directory/summary.json")"
@@ -22,6 +24,7 @@ assert len(summary["history"]) == 6 and summary["epochs"] == 6
 assert summary["best_test_rmse"] < 1.55, summary["best_test_rmse"]
 assert summary["local_share"] == 1, summary["local_share"]
 assert summary["seconds_per_epoch"] > 0
+assert "--epochs 6" in summary["command"] and "21081 x 12611 matrix" in summary["data"], summary
 END
 fi
 
@@ -102,6 +105,7 @@ refuses "No such file" "$directory/missing"
 refuses "is a directory" "$directory"
 refuses "cannot be created" "$data" --output-prefix "$directory/missing/factors" --epochs 1
 refuses "cannot be created" "$data" --summary-json "$directory/missing/summary" --epochs 1
+refuses "cannot be created" "$data" --report "$directory/missing/report" --epochs 1
 refuses "diverged" "$data" --rate 1000
 # A diverging training without evaluation ends in the epoch in which it diverges, and saves no checkpoint of
 # it.

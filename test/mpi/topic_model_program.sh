@@ -7,8 +7,10 @@ vocabulary=$data/vocab.txt.xz
 
 # A short training: every kind of output exists.
 run "$documents" --vocabulary "$vocabulary" --topics 20 --epochs 4 --evaluate-every 2 --workers 2 \
-  --held-out "$documents" --output "$directory/topics" --summary-json "$directory/summary.json" || fail "training: $(cat "$directory/err")"
+  --held-out "$documents" --output "$directory/topics" --summary-json "$directory/summary.json" \
+  --report "$directory/report.html" || fail "training: $(cat "$directory/err")"
 grep -q '^1339 documents, 499595 tokens of 18027 different words; 20 topics' "$directory/out" || fail "no description"
+grep -q "likelihood by time" "$directory/report.html" || fail "no report"
 [[ $(grep -c '^epoch .* tokens/s ' "$directory/out") -eq 4 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 [[ $(grep -c '^epoch .* likelihood -.* held out -' "$directory/out") -eq 2 ]] || fail "likelihoods: $(cat "$directory/out")"
 [[ $(wc -l <"$directory/topics") -eq 20 && $(head -n 1 "$directory/topics" | wc -w) -eq 13 ]] ||

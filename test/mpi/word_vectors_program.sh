@@ -7,8 +7,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 printf 'the republic of the republic\nthe republic\n' >"$directory/more"
 run "$data/factbook.txt.xz" "$directory/more" --dim 20 --epochs 2 --workers 2 --output "$directory/vectors" \
   --analogies "$data/questions-words.txt.xz" --word-similarity "$data/wordsim353.tsv" \
-  --summary-json "$directory/summary.json" || fail "training: $(cat "$directory/err")"
+  --summary-json "$directory/summary.json" --report "$directory/report.html" || fail "training: $(cat "$directory/err")"
 grep -q '^[0-9]* words, [0-9]* different ones that occur 5 times or more$' "$directory/out" || fail "no description"
+grep -q "loss by time" "$directory/report.html" || fail "no report"
 [[ $(grep -c '^epoch .* words/s ' "$directory/out") -eq 2 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 grep -q '^analogies  ' "$directory/out" || fail "no accuracy of analogies: $(cat "$directory/out")"
 [[ $(head -n 1 "$directory/vectors") =~ ^[0-9]+\ 20$ ]] || fail "header of the vectors"

@@ -65,7 +65,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(training.runner.prefetch == 2);
   CHECK(training.seed == 9);
   CHECK(options.output_prefix == "out");
-  CHECK(options.summary_json == "summary");
+  CHECK(options.results.summary_json == "summary");
 }
 
 TEST_CASE("a graph can be generated instead of read") {

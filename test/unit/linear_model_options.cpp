@@ -55,7 +55,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(training.workers == std::vector<std::int32_t>{2, 0, 1});
   CHECK(options.technique == adapm::Technique::localize);
   CHECK(options.save_model == "model");
-  CHECK(options.summary_json == "summary");
+  CHECK(options.results.summary_json == "summary");
 }
 
 TEST_CASE("the solver and the tolerance suit loss and penalty") {

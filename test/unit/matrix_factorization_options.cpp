@@ -117,7 +117,7 @@ TEST_CASE("negative numbers are no very large ones") {
 }
 
 TEST_CASE("names of files are not empty") {
-  const std::string option = GENERATE("--test", "--output-prefix", "--summary-json");
+  const std::string option = GENERATE("--test", "--output-prefix", "--summary-json", "--report");
   CHECK_THROWS_WITH(parse("file " + option + " ''"), Catch::Matchers::Contains(option));
   CLI::App app;
   MatrixFactorizationOptions options;

@@ -50,7 +50,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(training.consistency == lapse::Consistency::cap(2));
   CHECK(options.output == "out");
   CHECK(options.top_words == 5);
-  CHECK(options.summary_json == "summary");
+  CHECK(options.results.summary_json == "summary");
 }
 
 TEST_CASE("alpha depends on the number of topics unless it is given") {

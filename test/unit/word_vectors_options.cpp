@@ -56,7 +56,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(options.evaluation.word_similarity == "pairs");
   CHECK(options.output == "out");
   CHECK(options.output_format == VectorFormat::text);
-  CHECK(options.summary_json == "summary");
+  CHECK(options.results.summary_json == "summary");
   CHECK(options.progress_seconds == 2.5);
 }
 

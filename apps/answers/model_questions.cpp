@@ -88,11 +88,10 @@ NamedRows model_rows(const ModelDescription& model, const std::string& of) {
   if (kind == kTriples && (of.empty() || of == "entities")) return read_entities(model);
   if (kind == kTriples && of == "relations") return read_relations(model);
   if (kind == kWords && of.empty()) return read_words(model);
-  throw ConfigurationError(
-      fmt::format("no rows of '{}': {} is a {}; there are rows and columns of a matrix_factorization, "
-                  "entities and relations "
-                  "of a knowledge_graph, and word_vectors",
-                  of, model.path(), kind));
+  throw ConfigurationError(fmt::format(
+      "{} is a {}{}; there are rows and columns of a matrix_factorization, entities and relations of a "
+      "knowledge_graph, and word_vectors",
+      model.path(), kind, of.empty() ? "" : ", which has no " + of));
 }
 
 const std::vector<QuestionName>& question_names() {

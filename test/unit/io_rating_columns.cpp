@@ -177,6 +177,20 @@ TEST_CASE("headers that are skipped or read as ratings are a warning") {
   CHECK(ratings_in("Name,Info,Score2\nada,x,3\n") == "ada x 3");
 }
 
+TEST_CASE("every part of a file takes ids as its first rating does") {
+  const TemporaryDirectory directory;
+  for (const std::string header : {"", "who,what,stars\n"}) {
+    const std::string path = directory.write("ratings", header + "a,b,1\n1,c,2\nx,d,3\n2,3,4\ny,e,5\n");
+    std::size_t cells = 0;
+    for (std::uint32_t part = 0; part < 5; ++part) {
+      RatingIds ids;
+      cells += read_ratings(path, ids, {.part = {part, 5}}).cells.size();
+      CHECK(ids.users.kind() == IdKind::names);
+    }
+    CHECK(cells == 5);
+  }
+}
+
 TEST_CASE("names are sorted by their bytes, and a second file continues the rows of the first") {
   const TemporaryDirectory directory;
   RatingIds ids;

@@ -43,7 +43,10 @@ class RatingParser {
     if (!options.columns.empty() && options.columns.size() != 2 && options.columns.size() != 3)
       throw UsageError(fmt::format("{} columns of a rating file, expected user, item and maybe rating",
                                    options.columns.size()));
-    if (const auto first = first_line_for_part(input, options.part)) set_layout(first->text, first->offset);
+    if (const auto first = first_line_for_part(input, options.part)) {
+      set_layout(first->text, first->offset);
+      find_kinds(input);
+    }
   }
 
   CoordinateMatrix read() {
@@ -96,6 +99,26 @@ class RatingParser {
     if (layout_->has_header) look_->add_header(layout_->header);
   }
 
+  // Of a part that may lack the first line: what the first rating of the file says about ids.
+  void find_kinds(const Input& input) {
+    LineReader lines(input);
+    bool is_header = layout_->has_header;
+    for (std::string_view line; lines.next(line);) {
+      if (trimmed(line).empty() || std::exchange(is_header, false)) continue;
+      const std::vector<std::string_view>& fields = splitter_->split(line);
+      if (fields.size() != layout_->columns) return;
+      find_kind(fields[layout_->user], ids_.users);
+      find_kind(fields[layout_->item], ids_.items);
+      return;
+    }
+  }
+
+  void find_kind(std::string_view field, RowIds& ids) const {
+    if (ids.kind() != IdKind::found) return;
+    const IdKind kind = is_number(field) ? IdKind::numbers : IdKind::names;
+    ids.set_kind(options_.ids == IdKind::found ? kind : options_.ids);
+  }
+
   void read_cells(std::vector<Cell>& cells) {
     while (reader_.next(line_)) {
       if (trimmed(line_).empty()) continue;
@@ -124,10 +147,7 @@ class RatingParser {
   }
 
   RowIds::Index parse_row(std::string_view field, std::string_view what, std::uint64_t limit, RowIds& ids) {
-    if (ids.kind() == IdKind::found) {
-      const IdKind kind = is_number(field) ? IdKind::numbers : IdKind::names;
-      ids.set_kind(options_.ids == IdKind::found ? kind : options_.ids);
-    }
+    find_kind(field, ids);
     if (ids.kind() == IdKind::numbers) {
       const bool is_usual =
           field.size() == 1 || (!field.empty() && field.front() >= '1' && field.front() <= '9');

@@ -48,7 +48,7 @@ struct RatingFileOptions {
 // rows and columns as there are ids after reading. Ratings are rounded to the nearest float. Cells are in
 // file order; a cell that occurs twice is kept twice. Warnings report columns that look like others: a header
 // with other names, a first column that counts the lines, more different ratings than items. With several
-// parts, the first part has them; parts of a file with a header find the kind of ids each for itself.
+// parts, the first part has them.
 //
 // Throws FileError with line and column (in bytes) for: fewer or more fields than in the first line (so that
 // a cut-off last line or a decimal comma is noticed), quotes that do not end, an id that is not an integer,

@@ -99,6 +99,11 @@ TEST_CASE("N-Triples are read") {
   CHECK(parse("# made by hand\n<a>\t<r>\t<b>.\n_:m <r> _:n.\n<a> <r> \"x\".# c\n") ==
         "a|r|b;_:m|r|_:n;a|r|\"x\";");
   CHECK(parse("<a> <r> <b> . # first\n") == "a|r|b;");
+  const std::string path =
+      directory.write("commented", "# one\n#two\n<a> <r> <b> .\n# three\n<b> <r> <c> .\n");
+  std::string in_parts;
+  for (std::uint32_t part = 0; part < 4; ++part) in_parts += joined(path, {part, 4});
+  CHECK(in_parts == "a|r|b;b|r|c;");
   const std::string first = "<a> <r> <b> .\n";
   for (const char* const line :
        {"<a> <r> <b>", "<a> <r> b .", "<a> \"r\" <b> .", "\"a\" <r> <b> .", "<a> <r .", "<> <r> <b> .",

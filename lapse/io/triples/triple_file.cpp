@@ -38,8 +38,12 @@ TripleReader::TripleReader(const Input& input, FilePart part, TableFormat format
     throw UsageError(
         fmt::format("{} columns of a triple file, expected those of subject, relation and object",
                     format_.columns.size()));
-  if (const auto first = first_line_for_part(input, part))
-    divided_ = std::make_unique<Lines>(find_triple_layout(lines_, first->text, first->offset, format_));
+  if (!first_line_for_part(input, part)) return;
+  LineReader lines(input);
+  for (std::string_view line; divided_ == nullptr && lines.next(line);) {
+    if (trimmed(line).empty() || is_comment(line)) continue;
+    divided_ = std::make_unique<Lines>(find_triple_layout(lines_, line, lines.line_offset(), format_));
+  }
 }
 
 TripleReader::~TripleReader() = default;
@@ -47,22 +51,29 @@ TripleReader::~TripleReader() = default;
 bool TripleReader::next(NamedTriple& triple) {
   do {
     if (!lines_.next(line_)) return false;
-    const bool is_comment = divided_ == nullptr && format_.columns.empty() && format_.separator.empty() &&
-                            trimmed(line_).starts_with('#') && line_.find('\t') == std::string_view::npos;
-    if (is_comment) {
+    if (trimmed(line_).empty()) continue;
+    if (is_before_layout() && is_comment(line_)) {
       header_warning_ = "the first lines, which begin with #, are skipped as comments";
       continue;
     }
-    const bool is_first = divided_ == nullptr && !trimmed(line_).empty();
-    if (is_first) {
+    if (divided_ == nullptr)
       divided_ = std::make_unique<Lines>(find_triple_layout(lines_, line_, lines_.line_offset(), format_));
-    }
   } while (is_skipped());
   split(triple);
   if (is_before_first_ && !divided_->layout.is_n_triples && header_warning_.empty())
     header_warning_ = io::header_warning(triple);
   is_before_first_ = false;
   return true;
+}
+
+bool TripleReader::is_before_layout() const {
+  return divided_ == nullptr || lines_.line_offset() < divided_->layout.first_offset;
+}
+
+// Before the first triple, which says whether the file is one of N-Triples.
+bool TripleReader::is_comment(std::string_view line) const {
+  return format_.columns.empty() && format_.separator.empty() && trimmed(line).starts_with('#') &&
+         line.find('\t') == std::string_view::npos;
 }
 
 std::string TripleReader::layout() const {
@@ -78,7 +89,7 @@ std::string TripleReader::layout() const {
 
 bool TripleReader::is_skipped() const {
   const std::string_view text = trimmed(line_);
-  if (text.empty() || divided_ == nullptr) return true;
+  if (text.empty() || is_before_layout()) return true;
   if (divided_->layout.is_n_triples) return text.front() == '#';
   return divided_->layout.has_header && lines_.line_offset() == divided_->layout.first_offset;
 }

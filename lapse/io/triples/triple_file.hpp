@@ -61,6 +61,8 @@ class LAPSE_EXPORT TripleReader {
  private:
   struct Lines;  // how they are divided
 
+  bool is_before_layout() const;
+  bool is_comment(std::string_view line) const;
   bool is_skipped() const;
   void split(NamedTriple& triple);
 

@@ -67,6 +67,13 @@ def _flags(command):
     return taken
 
 
+def _sources_of(file):
+    """The file, or the sources that are joined in it."""
+    if file.parent.name != "Unity" or not file.is_file():
+        return [str(file)]
+    return re.findall(r'^#include "(/[^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE) or [str(file)]
+
+
 def _flags_of_files(build, root, names):
     """The flags of each file; a header gets those of a source in its folder, or of any source."""
     path = build / "compile_commands.json"
@@ -74,8 +81,9 @@ def _flags_of_files(build, root, names):
         raise Skipped(f"{path} does not exist: changed files are NOT checked by clang-tidy")
     flags, of_folder = {}, {}
     for entry in json.loads(path.read_text()):
-        flags[entry["file"]] = _flags(entry["command"])
-        of_folder.setdefault(entry["file"].rpartition("/")[0], flags[entry["file"]])
+        for name in _sources_of(pathlib.Path(entry["file"])):
+            flags[name] = _flags(entry["command"])
+            of_folder.setdefault(name.rpartition("/")[0], flags[name])
     default = [f"-I{root}", "-std=c++20"]
     # Programs have every library's folders, so any of them will do if no nearer source exists.
     anywhere = max(flags.values(), key=len, default=default)

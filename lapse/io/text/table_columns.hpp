@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/text/line_reader.hpp"
 
 namespace lapse::io {
@@ -21,13 +22,13 @@ struct TableFormat {
 };
 
 // Whether the columns are names in the first line: not all of them are numbers from 1.
-bool has_column_names(const std::vector<std::string>& columns);
+LAPSE_EXPORT bool has_column_names(const std::vector<std::string>& columns);
 
 // The position, from 0, of each column among the fields of the first line: all by name, or all by number from
 // 1. Throws FileError, at the line in the reader, for columns that it lacks, that occur twice, or whose name
 // does.
-std::vector<std::size_t> given_columns(const LineReader& reader, std::string_view line,
-                                       std::span<const std::string_view> fields,
-                                       const std::vector<std::string>& columns);
+LAPSE_EXPORT std::vector<std::size_t> given_columns(const LineReader& reader, std::string_view line,
+                                                    std::span<const std::string_view> fields,
+                                                    const std::vector<std::string>& columns);
 
 }  // namespace lapse::io

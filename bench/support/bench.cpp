@@ -49,10 +49,8 @@ std::size_t Bench::runs(std::size_t usual) const {
 void Bench::measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
                     std::string_view baseline_name, const std::function<double()>& baseline) {
   Series series;
-  if (!settings_.smoke) {  // Warm.
-    value();
-    if (baselines()) baseline();
-  }
+  value();
+  if (baselines()) baseline();
   for (std::size_t run = 0; run < runs(usual_runs); ++run) {
     series.values.push_back(value());
     if (baselines()) series.baselines.push_back(baseline());

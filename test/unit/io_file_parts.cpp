@@ -69,13 +69,15 @@ std::string random_text(lapse::RandomEngine& random) {
 TEST_CASE("the parts of a file have every line once, whatever the number of parts") {
   const TemporaryDirectory directory;
   lapse::RandomEngine random(7);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 30; ++round) {
     const std::string text = random_text(random);
     CAPTURE(text);
     const std::string path = directory.write("file", text);
     const NumberedLines expected = lines_of(path, {}, true);
-    for (const std::uint32_t parts : {1U, 2U, 3U, 7U, 64U}) check_parts(path, parts, expected, parts < 8);
-    if (round % 10 == 0) check_parts(path, 1000, expected, false);
+    for (const std::uint32_t parts : {1U, 2U, 3U, 7U}) check_parts(path, parts, expected, true);
+    // With a sanitizer each reader takes milliseconds.
+    if (round % 3 == 0) check_parts(path, 64, expected, false);
+    if (round % 15 == 0) check_parts(path, 1000, expected, false);
   }
 }
 

@@ -1,34 +1,19 @@
 """Answers of trained models, by NumPy alone: the methods and the order of answers are those of the program lapse-answers.
 
     model = lapse_answers.load("out/r")   # out/r.json, which the application wrote, describes the files
-    model.items("42", count=10, seen=["ratings.tsv"])   # pairs of name and value, best first
+    model.items("42", count=10, without=["122", "7"])   # pairs of name and value, best first, without those that are known
 
-docs/trained-models.md has the formulas. Sums are made in double precision. Equal values are in the order of rows. `seen` and
-`known` are files, plain or packed by gzip or xz, which a model reads once.
+docs/trained-models.md has the formulas. Sums are made in double precision. Equal values are in the order of rows.
 """
 import collections
-import contextlib
-import csv
-import gzip
-import io
-import itertools
 import json
-import lzma
 import math
 import os
 import re
-import zlib
 
 import numpy
 
 _FORMAT = "lapse model 1"
-# Names of columns in rating files: those of lapse/io/matrices/rating_columns.cpp.
-_USERS = "user users userid uid u customer customerid member memberid reader reviewer reviewerid person row"
-_ITEMS = """item items itemid iid i movie movies movieid film filmid product productid book bookid song songid track trackid artist
-            artistid asin isbn business businessid article articleid game column col"""
-_RATINGS = "rating ratings score scores star stars value r overall weight count plays playcount preference"
-_SEPARATORS = ("\t", "::", ";", ",", "|")
-_NUMBER = re.compile(r"-?(?:\.?[0-9])")  # the beginning of one
 
 
 class ModelError(ValueError):
@@ -80,11 +65,6 @@ class Description:
     def choice(self, name, *choices):
         return self.parameter(name, " or ".join(map(str, choices)), lambda value: value in choices and type(value) is type(choices[0]))
 
-    def data_format(self):
-        """Columns and separator of the training data, where its user gave them."""
-        columns = self._parameters.get("data_columns", "")
-        return columns.split(",") if columns else [], self._parameters.get("data_separator")
-
     def has(self, role):
         return role in self._files
 
@@ -132,6 +112,10 @@ class TextNames:
         """None for a name that there is not."""
         return self._rows.get(str(name))
 
+    def rows(self, names):
+        """Those of the names that there are."""
+        return [row for row in map(self.row, names) if row is not None]
+
     def find(self, name):
         row = self.row(name)
         if row is None:
@@ -159,31 +143,16 @@ class NumberNames(TextNames):
         return row if row < len(self) and int(self._ids[row]) == number else None
 
 
-class Model:
-    """`description` is that of the files."""
-
+class MatrixFactorization:
     def __init__(self, description):
-        self.description = description
-        self._read = {}  # by paths: what _once made of the files
-
-    def _once(self, make, paths):
-        paths = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths))
-        if paths not in self._read:
-            self._read[paths] = make(paths)
-        return self._read[paths]
-
-
-class MatrixFactorization(Model):
-    def __init__(self, description):
-        super().__init__(description)
-        self._format = description.data_format()
         rank = description.count("rank")
         self.mean = description.number("mean")
-        self.rows, self.row_biases, self._user_names = self._side("row", "user", rank)
-        self.columns, self.column_biases, self._item_names = self._side("column", "item", rank)
+        self.rows, self.row_biases, self._user_names = self._side(description, "row", "user", rank)
+        self.columns, self.column_biases, self._item_names = self._side(description, "column", "item", rank)
 
-    def _side(self, side, what, rank):
-        description, count = self.description, self.description.count(side + "s")
+    @staticmethod
+    def _side(description, side, what, rank):
+        count = description.count(side + "s")
         factors = description.array(side + "s", "float32", count, rank)
         has_biases = description.has(side + "_biases")
         biases = description.array(side + "_biases", "float32", count).astype("float64") if has_biases else numpy.zeros(count)
@@ -199,13 +168,13 @@ class MatrixFactorization(Model):
     def rating(self, user, item):
         return float(self._ratings(self._user_names.find(user), self._item_names.find(item)))
 
-    def items(self, user, count=10, seen=()):
+    def items(self, user, count=10, without=()):
         row = self._user_names.find(user)
-        return _best(self._ratings(row, slice(None)), self._item_names, count, self._once(self._rated, seen)[0][row])
+        return _best(self._ratings(row, slice(None)), self._item_names, count, self._item_names.rows(without))
 
-    def users(self, item, count=10, seen=()):
+    def users(self, item, count=10, without=()):
         column = self._item_names.find(item)
-        return _best(self._ratings(slice(None), column), self._user_names, count, self._once(self._rated, seen)[1][column])
+        return _best(self._ratings(slice(None), column), self._user_names, count, self._user_names.rows(without))
 
     def similar(self, name, of=None, count=10):
         is_row = _one_of(of, "columns", "rows") == "rows"
@@ -216,22 +185,9 @@ class MatrixFactorization(Model):
     def _ratings(self, rows, columns):
         return self.mean + self.row_biases[rows] + self.column_biases[columns] + _dots(self.rows[rows], self.columns[columns])
 
-    def _rated(self, paths):
-        """The columns that a row has rated, and the rows that rated a column."""
-        columns, rows = collections.defaultdict(list), collections.defaultdict(list)
-        for path in paths:
-            for user, item in _rated_pairs(path, *self._format):
-                row, column = self._user_names.row(user), self._item_names.row(item)
-                if row is not None and column is not None:
-                    columns[row].append(column)
-                    rows[column].append(row)
-        return columns, rows
 
-
-class KnowledgeGraph(Model):
+class KnowledgeGraph:
     def __init__(self, description):
-        super().__init__(description)
-        self._format = description.data_format()
         self.model = description.choice("model", "complex", "distmult", "rescal", "transe")
         self.margin = description.number("margin") if self.model == "transe" else 0.0
         self.reciprocal = description.choice("reciprocal", True, False)
@@ -248,25 +204,22 @@ class KnowledgeGraph(Model):
         query = self._query(self._entity_names.find(subject), self._relation_names.find(relation))
         return float(self._scores(query, self.entities[self._entity_names.find(object)]))
 
-    def tails(self, subject, relation, count=10, known=()):
+    def tails(self, subject, relation, count=10, without=()):
         subject, relation = self._entity_names.find(subject), self._relation_names.find(relation)
-        left_out = self._once(self._known, known)[subject, relation, None]
-        return _best(self._scores(self._query(subject, relation), self.entities), self._entity_names, count, left_out)
+        return _best(self._scores(self._query(subject, relation), self.entities), self._entity_names, count, self._entity_names.rows(without))
 
-    def heads(self, relation, object, count=10, known=()):
+    def heads(self, relation, object, count=10, without=()):
         relation, object = self._relation_names.find(relation), self._entity_names.find(object)
         if self.reciprocal:
             query = self._query(object, len(self._relation_names) + relation)
         else:
             query = self._query(object, relation, missing="subject")
-        left_out = self._once(self._known, known)[None, relation, object]
-        return _best(self._scores(query, self.entities), self._entity_names, count, left_out)
+        return _best(self._scores(query, self.entities), self._entity_names, count, self._entity_names.rows(without))
 
-    def relations(self, subject, object, count=10, known=()):
+    def relations(self, subject, object, count=10, without=()):
         subject, object = self._entity_names.find(subject), self._entity_names.find(object)
         queries = self._query(subject, slice(len(self._relation_names)))
-        left_out = self._once(self._known, known)[subject, None, object]
-        return _best(self._scores(queries, self.entities[object]), self._relation_names, count, left_out)
+        return _best(self._scores(queries, self.entities[object]), self._relation_names, count, self._relation_names.rows(without))
 
     def similar(self, name, of=None, count=10):
         names, rows = self._entity_names, self.entities
@@ -297,26 +250,13 @@ class KnowledgeGraph(Model):
             return self.margin - numpy.linalg.norm(query - candidates, axis=-1)
         return _dots(query, candidates)
 
-    def _known(self, paths):
-        """By the two rows that are given, and None for the one that is asked."""
-        known = collections.defaultdict(list)
-        for path in paths:
-            for subject, relation, object in _triples(path, *self._format):
-                s, r, o = self._entity_names.row(subject), self._relation_names.row(relation), self._entity_names.row(object)
-                if s is not None and r is not None and o is not None:
-                    known[s, r, None].append(o)
-                    known[None, r, o].append(s)
-                    known[s, None, o].append(r)
-        return known
 
-
-class WordVectors(Model):
+class WordVectors:
     def __init__(self, description):
-        super().__init__(description)
         count, dimensions = description.count("words"), description.count("dimensions")
         encoding = description.choice("encoding", "binary", "text")
         path = description.file("vectors")
-        with _opened(path) as file:
+        with open(path, "rb") as file:
             data = file.read()
         header, _, data = data.partition(b"\n")
         if header.split() != [b"%d" % count, b"%d" % dimensions]:
@@ -338,11 +278,10 @@ class WordVectors(Model):
         return _best(_cosines(self.vectors, vectors[1] - vectors[0] + vectors[2]), self._word_names, count, rows)
 
 
-class TopicModel(Model):
+class TopicModel:
     _MAX_PASSES, _MIN_CHANGE = 100, 1e-3  # those of apps/topic_model/document_mixture.cpp
 
     def __init__(self, description):
-        super().__init__(description)
         words, topics = description.count("words"), description.count("topics")
         self.counts = description.array("counts", "int32", words, topics)
         priors = description.array("priors", "float64", topics + 1)
@@ -383,9 +322,8 @@ class TopicModel(Model):
         return (expected.astype("float64") + alpha) / (float(counts.sum()) + self.alpha.sum())
 
 
-class LinearModel(Model):
+class LinearModel:
     def __init__(self, description):
-        super().__init__(description)
         self.loss = description.choice("loss", "logistic", "hinge", "squared-hinge")
         path = description.file("model")
         lines = [line.split() for line in _lines(path) if line.strip()]
@@ -451,98 +389,10 @@ def _cosines(rows, vector):
     return _dots(rows, _normalized(vector)) / numpy.where(lengths == 0, 1, lengths)
 
 
-@contextlib.contextmanager
-def _opened(path):
-    """The bytes of a file, plain or packed."""
-    with open(path, "rb") as file:
-        magic = file.read(6)
-    if magic.startswith(b"\x28\xb5\x2f\xfd"):
-        raise ModelError(f"{path}: packed by zstd, which this module cannot read")
-    opened = gzip.open(path) if magic.startswith(b"\x1f\x8b") else lzma.open(path) if magic == b"\xfd7zXZ\0" else open(path, "rb")
-    try:
-        with opened as file:
-            yield file
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise ModelError(f"{path}: {error}") from error
-
-
 def _lines(path):
     """Lines without their ends. Bytes that are not UTF-8 become surrogates, as in the arguments of a program."""
-    with _opened(path) as file:
-        for line in io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="\n"):
-            yield line.removesuffix("\n").removesuffix("\r")
-
-
-def _fields(path, separators, count=None, separator=None):
-    """The fields of the lines that are not blank. The first line determines the separator, else blanks, and the number of fields."""
-    for number, line in enumerate(_lines(path), 1):
-        if not line.strip(" \t"):
-            continue
-        separator = separator or next((each for each in separators if each in line), " ")
-        fields = _split(line, separator)
-        count = count or len(fields)
-        if len(fields) != count:
-            raise ModelError(f"{path}:{number}: {len(fields)} fields, expected {count}")
-        yield fields
-
-
-def _split(line, separator):
-    """Between commas and semicolons, fields may have quotes."""
-    if separator == " ":
-        return re.split("[ \t]+", line.strip(" \t"))
-    fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True)) if separator in ",;" else line.split(separator)
-    return [field.strip(" \t") for field in fields]
-
-
-def _without_quotes(fields):
-    return [field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field for field in fields]
-
-
-def _given(path, first, columns):
-    """The positions of columns, all by name or all by number from 1, and whether the first line has their names."""
-    by_name = not all(re.fullmatch("[1-9][0-9]*", column) for column in columns)
-    first = _without_quotes(first)
-    if any(column not in first if by_name else int(column) > len(first) for column in columns):
-        raise ModelError(f"{path}: the first line lacks one of the columns {', '.join(columns)}")
-    return [first.index(column) if by_name else int(column) - 1 for column in columns], by_name
-
-
-def _triples(path, columns, separator):
-    """The format is that of the training data, as the model's description has it."""
-    lines = _fields(path, _SEPARATORS if columns else ("\t",), None if columns else 3, separator)
-    first = next(lines, None)
-    positions, has_header = _given(path, first, columns) if columns and first else ([0, 1, 2], False)
-    for fields in lines if has_header or first is None else itertools.chain([first], lines):
-        yield _without_quotes(fields[position] for position in positions)
-
-
-def _rated_pairs(path, columns, separator):
-    """User and item of each line of a rating file, but its header, which may name the columns. The format is that of the
-    training data if the model's description has it."""
-    lines = _fields(path, _SEPARATORS, None, separator)
-    first = next(lines, None)
-    if first is None:
-        raise ModelError(f"{path}: no ratings")
-    if columns:
-        positions, has_header = _given(path, first, columns)
-        has_header = has_header or not any(_NUMBER.match(first[position]) for position in positions) and len(positions) > 2
-        for fields in lines if has_header else itertools.chain([first], lines):
-            yield _without_quotes(fields[position] for position in positions[:2])
-        return
-    if len(first) < 3:
-        raise ModelError(f"{path}: {len(first)} fields, expected user, item and rating")
-    columns = [_column(first, names) for names in (_USERS, _ITEMS, _RATINGS)]
-    has_names = None not in columns
-    user, item = columns[:2] if has_names else (0, 1)
-    has_header = has_names or not any(_NUMBER.match(field) for field in first[:3])
-    for fields in lines if has_header else itertools.chain([first], lines):
-        yield _without_quotes((fields[user], fields[item]))
-
-
-def _column(header, names):
-    """The column whose name is the first among the names."""
-    known = [re.sub("[-_. \"'#:]", "", name).lower() for name in header]
-    return next((known.index(name) for name in names.split() if known.count(name) == 1), None)
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
+        return [line.removesuffix("\n").removesuffix("\r") for line in file]
 
 
 def _text_vectors(data, count, dimensions):

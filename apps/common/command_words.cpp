@@ -54,11 +54,11 @@ std::vector<std::string> split_command(std::string_view command) {
   return words;
 }
 
-std::string command_of_process() {
+std::vector<std::string> words_of_process() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return joined_command(words);
+  return words;
 }
 
 }  // namespace lapse::apps

@@ -15,6 +15,6 @@ std::string joined_command(std::span<const std::string> words);
 std::vector<std::string> split_command(std::string_view command);
 
 // The command line of this process.
-std::string command_of_process();
+std::vector<std::string> words_of_process();
 
 }  // namespace lapse::apps

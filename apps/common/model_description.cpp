@@ -48,11 +48,10 @@ void ModelDescription::write(const std::string& model) const {
   OrderedJson json;
   json["format"] = kModelFormat;
   json["kind"] = kind_;
-  const std::string command = command_of_process();
-  const std::vector<std::string> words = split_command(command);
+  const std::vector<std::string> words = words_of_process();
   json["program"] = words.empty() ? "" : name_of(words.front());
   json["version"] = library_version_text();
-  json["command"] = command;
+  json["command"] = joined_command(words);
   json["parameters"] = OrderedJson::object();
   for (const auto& [name, value] : parameters_) json["parameters"][name] = to_json(value);
   json["files"] = OrderedJson::object();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "apps/report/symmetric_matrix.hpp"
 #include "lapse/core/error.hpp"
@@ -69,12 +70,12 @@ PrincipalComponents principal_components(std::span<const float> values, std::siz
                     kMaxComponentSides));
   }
   const std::vector<double> centred = centred_rows(values, columns);
-  const SymmetricMatrix products =
+  SymmetricMatrix products =
       by_rows ? column_products(transposed(centred, columns), rows) : column_products(centred, columns);
   double variance = 0;
   for (std::size_t i = 0; i < side; ++i) variance += products.at(i, i);
   if (variance <= 0) return result;
-  const EigenPairs pairs = largest_eigen_pairs(products, count);
+  const EigenPairs pairs = largest_eigen_pairs(std::move(products), count);
   for (std::size_t c = 0; c < pairs.values.size(); ++c) {
     const double value = std::max(0.0, pairs.values[c]);
     result.shares[c] = value / variance;

@@ -16,8 +16,7 @@ struct PrincipalComponents {
 };
 
 // Computed in double, from the eigenvectors of the covariance of the columns, or of the products of the rows
-// if there are fewer rows than columns; by subspace iteration (Golub & Van Loan, Matrix Computations, 8.2.4)
-// with a fixed start, so that equal rows give equal results. `values`: rows x columns numbers, all finite.
+// if there are fewer rows than columns. `values`: rows x columns numbers, all finite.
 // Components without variance have the share and the coordinates 0. Throws ConfigurationError if both
 // numbers are above kMaxComponentSides.
 PrincipalComponents principal_components(std::span<const float> values, std::size_t columns,

@@ -35,7 +35,7 @@ void ResultFiles::create() const {
 void ResultFiles::write(const Summary& results, std::string_view data) const {
   if (summary_json.empty() && report.empty()) return;
   // Words of a command line and names in data may have any bytes.
-  const std::string command = replaced_utf8(command_of_process());
+  const std::string command = replaced_utf8(joined_command(words_of_process()));
   Summary run;
   run.add("command", std::string_view(command));
   run.add("version", library_version_text());

@@ -20,11 +20,8 @@ struct EigenPairs {
   std::vector<std::vector<double>> vectors;  // of length 1
 };
 
-// All pairs, by Jacobi's rotations (Golub & Van Loan, 8.5). For small matrices.
-EigenPairs all_eigen_pairs(SymmetricMatrix matrix);
-
-// The `count` pairs with the largest values of a matrix without negative ones; all of them if there are
-// fewer.
-EigenPairs largest_eigen_pairs(const SymmetricMatrix& matrix, std::size_t count);
+// The `count` pairs with the largest values, at least one; all of them if there are fewer. By LAPACK
+// (dsyevr), which OpenBLAS contains. All numbers must be finite. Throws UsageError if it fails.
+EigenPairs largest_eigen_pairs(SymmetricMatrix matrix, std::size_t count);
 
 }  // namespace lapse::apps

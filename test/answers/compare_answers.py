@@ -59,6 +59,8 @@ def arguments_of(options):
 
 def call(model, question, fields):
     method = getattr(model, question.command)
+    if question.without:
+        return method(*fields, **question.options, without=question.without(*fields))
     if question.command == "topics":
         return method(fields, **question.options)
     if question.command == "classes":
@@ -95,7 +97,7 @@ def compare(programs, scratch, name, small_model, lapse_answers):
     for question in small_model.questions:
         path = scratch / "queries.txt"
         path.write_text("".join(("\t" if len(fields) > 1 else "").join(fields) + "\n" for fields in question.queries))
-        options = arguments_of(question.options)
+        options = arguments_of(question.options | question.files)
         result = programs.answers(question.command, small_model.model, "--queries", path, "--json", *options)
         what = f"{name} {question.command} {' '.join(map(str, options))}"
         check(result.returncode == 0, f"{what}: exit status {result.returncode}: {result.stderr}")

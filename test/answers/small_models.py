@@ -5,16 +5,18 @@ import lzma
 import random
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 LARGEST_ID = (1 << 64) - 1
 
 
 class Question(NamedTuple):
-    """A command of lapse-answers, which is a method of lapse_answers, too. options: by name, such as count=3 or seen=[...]."""
+    """A command of lapse-answers, which is a method of lapse_answers, too. options: by name, such as count=3."""
     command: str
     queries: list  # lists of fields
     options: dict = {}
+    files: dict = {}  # options of the command alone, such as seen=[...]
+    without: Callable = None  # of the fields: the names that these files leave out
 
 
 class SmallModel(NamedTuple):
@@ -30,16 +32,25 @@ def train_all(run, folder):
         return {name: model for models in pool.map(lambda train: train(run, folder), kinds) for name, model in models.items()}
 
 
+def _texts(pairs):
+    return [(str(user), str(item)) for user, item in pairs]
+
+
 def _pairs(random_numbers, left, right, count=12):
     return [[random_numbers.choice(left), random_numbers.choice(right)] for _ in range(count)]
 
 
 def _factorization_questions(users, items, seen):
+    """seen: pairs of user and item by file."""
     numbers = random.Random(2)
+    first = next(iter(seen))
+    pairs = [pair for of_file in seen.values() for pair in of_file]
     return [Question("rating", _pairs(numbers, users, items)),
             Question("items", [[user] for user in users[:4]]),
-            Question("items", [[user] for user in users[:4]], {"count": 5, "seen": seen}),
-            Question("users", [[item] for item in items[:4]], {"count": 1000, "seen": seen[:1]}),
+            Question("items", [[user] for user in users[:4]], {"count": 5}, {"seen": list(seen)},
+                     lambda user: [item for of, item in pairs if of == user]),
+            Question("users", [[item] for item in items[:4]], {"count": 1000}, {"seen": [first]},
+                     lambda item: [user for user, of in seen[first] if of == item]),
             Question("similar", [[item] for item in items[:4]], {"count": 4}),
             Question("similar", [[user] for user in users[-3:]], {"of": "rows"})]
 
@@ -57,7 +68,9 @@ def _factorizations(run, folder):
     packed.write_bytes(lzma.compress("".join(f" {users[0]}  {item} 3.5 \r\n" for item in items[:9]).encode()))
     ordered = folder / "ordered.txt"  # by the names of columns
     ordered.write_text('"Rating";"time";"item_id";"user id"\n' + "".join(f'1;"2; {user}";"{item}";{user}\n' for user, item in others[:9]))
-    seen = [str(path) for path in (ratings, header, packed, ordered)]
+    of_header = _texts([*others[9:], (5, items[0])])
+    seen = {str(ratings): _texts(cells), str(header): of_header, str(packed): _texts((users[0], item) for item in items[:9]),
+            str(ordered): _texts(others[:9])}
     questions = _factorization_questions([str(user) for user in users], [str(item) for item in items], seen)
     common = ("--rank", "5", "--epochs", "2", "--initial-scale", "0.5", "--no-baselines")
     models = {}
@@ -65,24 +78,32 @@ def _factorizations(run, folder):
         run("matrix_factorization", ratings, *common, *arguments, "--output-prefix", folder / name)
         models[name] = SmallModel(folder / name, questions)
     run("matrix_factorization", "--zipf", "50x40x2000", *common, "--output-prefix", folder / "generated")
+    numbered = folder / "numbered.csv"
+    numbered.write_text("3,4,1\n3,0,2\n7,0,3\n99,0,1\n")
     rows, columns = [str(i) for i in range(50)], [str(i) for i in range(40)]
-    models["generated"] = SmallModel(folder / "generated", _factorization_questions(rows, columns, [str(header)]))
+    models["generated"] = SmallModel(folder / "generated", _factorization_questions(rows, columns, {str(numbered): [("3", "4"), ("3", "0"), ("7", "0")]}))
     named = folder / "named.csv"
     named.write_text("userId,movieId,rating\n" + "".join(f'user-{user},"Gerät,{item}",{item % 7}\n' for user, item in cells))
     run("matrix_factorization", named, *common, "--output-prefix", folder / "names")
     users, items = [f"user-{user}" for user in users], [f"Gerät,{item}" for item in items]
-    models["names"] = SmallModel(folder / "names", _factorization_questions(users, items, [str(named)]))
+    seen = {str(named): [(f"user-{user}", f"Gerät,{item}") for user, item in cells]}
+    models["names"] = SmallModel(folder / "names", _factorization_questions(users, items, seen))
     return models
 
 
-def _graph_questions(entities, relations, known):
+def _graph_questions(entities, relations, known, triples):
+    """known: files that have the triples."""
     numbers = random.Random(4)
+    files = {"known": known}
     return [Question("score", [[s, numbers.choice(relations), o] for s, o in _pairs(numbers, entities, entities)]),
             Question("tails", _pairs(numbers, entities, relations)),
-            Question("tails", _pairs(numbers, entities, relations), {"count": 1000, "known": known}),
+            Question("tails", _pairs(numbers, entities, relations), {"count": 1000}, files,
+                     lambda s, r: [o for known_s, known_r, o in triples if (known_s, known_r) == (s, r)]),
             Question("heads", _pairs(numbers, relations, entities), {"count": 3}),
-            Question("heads", _pairs(numbers, relations, entities), {"count": 1000, "known": known}),
-            Question("relations", _pairs(numbers, entities, entities), {"known": known}),
+            Question("heads", _pairs(numbers, relations, entities), {"count": 1000}, files,
+                     lambda r, o: [s for s, known_r, known_o in triples if (known_r, known_o) == (r, o)]),
+            Question("relations", _pairs(numbers, entities, entities), {}, files,
+                     lambda s, o: [r for known_s, r, known_o in triples if (known_s, known_o) == (s, o)]),
             Question("similar", [[entity] for entity in entities if " " not in entity][:4]),
             Question("similar", [[relation] for relation in relations[:2]], {"of": "relations"})]
 
@@ -98,7 +119,7 @@ def _graphs(run, folder):
     words.write_text("".join("  ".join(triple) + "\n" for triple in [*single[:9], ("Ort-0", "_unknown", "Ort-1")]))
     # Names that occur, as the application has only these.
     entities = [name for name in entities if any(name in (s, o) for s, _, o in triples)]
-    questions = _graph_questions(entities, relations, [str(train), str(words)])
+    questions = _graph_questions(entities, relations, [str(train), str(words)], triples)
     common = ("--dim", "4", "--epochs", "2", "--negatives", "2")
     models = {}
     for name in ("complex", "complex-reciprocal", "distmult", "rescal", "rescal-reciprocal", "transe", "transe-reciprocal"):
@@ -107,10 +128,11 @@ def _graphs(run, folder):
             "--output-prefix", folder / name)
         models[name] = SmallModel(folder / name, questions)
     numbered = folder / "numbers.txt"
-    numbered.write_text("".join(f"{numbers.randrange(20)} {numbers.randrange(3)} {numbers.randrange(20)}\n" for _ in range(60)))
+    triples = [(str(numbers.randrange(20)), str(numbers.randrange(3)), str(numbers.randrange(20))) for _ in range(60)]
+    numbered.write_text("".join(" ".join(triple) + "\n" for triple in triples))
     run("knowledge_graph_embeddings", "--generate", "20,3,100", *common, "--reciprocal", "--output-prefix", folder / "numbered")
     names = [str(i) for i in range(20)]
-    models["numbered"] = SmallModel(folder / "numbered", _graph_questions(names, ["0", "1", "2"], [str(numbered)]))
+    models["numbered"] = SmallModel(folder / "numbered", _graph_questions(names, ["0", "1", "2"], [str(numbered)], triples))
     return models
 
 

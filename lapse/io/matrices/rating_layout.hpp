@@ -1,7 +1,6 @@
 // Which columns of a rating file are read, and how.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

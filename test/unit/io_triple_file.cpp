@@ -104,6 +104,10 @@ TEST_CASE("N-Triples are read") {
   std::string in_parts;
   for (std::uint32_t part = 0; part < 4; ++part) in_parts += joined(path, {part, 4});
   CHECK(in_parts == "a|r|b;b|r|c;");
+  const std::string table = directory.write("table", "# one\n# two\n\na r b\nb r c\nc r d\n");
+  std::string of_table;
+  for (std::uint32_t part = 0; part < 4; ++part) of_table += joined(table, {part, 4});
+  CHECK(of_table == "a|r|b;b|r|c;c|r|d;");
   const std::string first = "<a> <r> <b> .\n";
   for (const char* const line :
        {"<a> <r> <b>", "<a> <r> b .", "<a> \"r\" <b> .", "\"a\" <r> <b> .", "<a> <r .", "<> <r> <b> .",

@@ -58,7 +58,7 @@ TEST_CASE("components of points on two axes are these axes") {
     CHECK(components.coordinates[i] == Approx(expected[i]).margin(1e-5));
 }
 
-TEST_CASE("components are the same from products of columns and of rows, and keep distances") {
+TEST_CASE("components of products of columns and of rows keep distances, and have one sign") {
   RandomEngine random(11);
   for (const auto& [rows, columns] :
        {std::pair<std::size_t, std::size_t>{5, 40}, {40, 5}, {30, 30}, {1, 3}, {3, 1}}) {
@@ -70,6 +70,12 @@ TEST_CASE("components are the same from products of columns and of rows, and kee
     for (std::size_t c = 0; c < count; ++c) {
       sum += components.shares[c];
       if (c > 0) CHECK(components.shares[c] <= components.shares[c - 1] + 1e-12);
+      double largest = 0;
+      for (std::size_t row = 0; row < rows; ++row) {
+        const double coordinate = components.coordinates[row * count + c];
+        if (std::abs(coordinate) > std::abs(largest)) largest = coordinate;
+      }
+      CHECK(largest >= 0);
     }
     CHECK(sum == Approx(rows == 1 ? 0 : 1).margin(1e-9));
     for (std::size_t a = 0; a < rows; ++a) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lapse/core/statistics/json.hpp"
+
 namespace adapm {
 
 namespace {
@@ -18,6 +20,40 @@ std::string counters_json(const IntentCounters& counters) {
     json += fmt::format("\"{}\": {}, ", field.name, counters.*field.member);
   return json + fmt::format(R"("clocks_per_round": {:.3f}, "mean_lead": {:.3f}}})",
                             counters.clocks_per_round(), counters.mean_lead());
+}
+
+std::string causes_json(const RemoteCauses& table) {
+  std::string json = R"({"table": )" + lapse::json_string(table.table);
+  for (const RemoteCauseName& name : kRemoteCauses)
+    json += fmt::format(R"(, "{}": {})", name.name, table[name.cause]);
+  return json + "}";
+}
+
+// The causes of at least this share of all.
+constexpr double kLeastShare = 0.05;
+
+std::string causes_text(const std::vector<RemoteCauses>& causes) {
+  struct Line {
+    const RemoteCauseName* name;
+    const std::string* table;
+    std::uint64_t keys;
+  };
+  std::vector<Line> lines;
+  std::uint64_t all = 0;
+  for (const RemoteCauses& table : causes) {
+    all += table.sum();
+    for (const RemoteCauseName& name : kRemoteCauses)
+      lines.push_back({&name, &table.table, table[name.cause]});
+  }
+  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) { return a.keys > b.keys; });
+  std::string text;
+  for (const Line& line : lines) {
+    const double share = ratio(line.keys, all);
+    if (share < kLeastShare) break;
+    text += fmt::format("{:<13}{:.0f} %: table '{}', {}: {}\n", "", 100 * share, *line.table,
+                        line.name->meaning, line.name->advice);
+  }
+  return all == 0 ? "" : fmt::format("causes       of {} accesses of keys in other domains\n{}", all, text);
 }
 
 }  // namespace
@@ -44,18 +80,32 @@ IntentCounters IntentStatistics::total() const {
   return total;
 }
 
+void IntentStatistics::add_causes(const std::vector<RemoteCauses>& more) {
+  for (const RemoteCauses& one : more) {
+    const auto known =
+        std::ranges::find_if(causes, [&](const RemoteCauses& table) { return table.table == one.table; });
+    RemoteCauses& to = known != causes.end() ? *known : causes.emplace_back(RemoteCauses{.table = one.table});
+    for (std::size_t i = 0; i < to.keys.size(); ++i) to.keys[i] += one.keys[i];
+  }
+}
+
 std::string IntentStatistics::to_json() const {
   std::string per_rank;
   for (const IntentCounters& rank : ranks) per_rank += (per_rank.empty() ? "" : ", ") + counters_json(rank);
-  return fmt::format(R"({{"total": {}, "per_rank": [{}]}})", counters_json(total()), per_rank);
+  std::string remote;
+  for (const RemoteCauses& table : causes) remote += (remote.empty() ? "" : ", ") + causes_json(table);
+  return fmt::format(R"({{"total": {}, "per_rank": [{}], "remote": [{}]}})", counters_json(total()), per_rank,
+                     remote);
 }
 
-std::string IntentStatistics::summary_line() const {
+std::string IntentStatistics::summary_lines() const {
   const IntentCounters sum = total();
-  if (sum.intents == 0) return "intents      none\n";
+  if (sum.intents == 0) return "intents      none\n" + causes_text(causes);
   return fmt::format(
-      "intents      {} signaled, {} acted on: {:.1f} clocks ahead in the mean, {} too late; {} clocks\n",
-      sum.intents, sum.actionable_intents, sum.mean_lead(), sum.late_intents, sum.clocks);
+             "intents      {} signaled, {} acted on: {:.1f} clocks ahead in the mean, {} too late; {} "
+             "clocks\n",
+             sum.intents, sum.actionable_intents, sum.mean_lead(), sum.late_intents, sum.clocks) +
+         causes_text(causes);
 }
 
 std::string IntentStatistics::to_text() const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapm/remote_causes.hpp"
 #include "lapse/core/export.hpp"
 
 namespace adapm {
@@ -87,13 +88,18 @@ void IntentCounters::serialize(Archive& archive, unsigned) {
 // Of all ranks. Plain data.
 struct LAPSE_EXPORT IntentStatistics {
   std::vector<IntentCounters> ranks;  // by Rank
+  std::vector<RemoteCauses> causes;   // of all ranks, by table
 
   IntentCounters total() const;
 
-  // {"total": {..., "clocks_per_round": ..., "mean_lead": ...}, "per_rank": [{...}]}
+  // Adds the causes of one rank.
+  void add_causes(const std::vector<RemoteCauses>& more);
+
+  // {"total": {..., "clocks_per_round": ..., "mean_lead": ...}, "per_rank": [{...}],
+  //  "remote": [{"table": "...", "never_announced": ..., ...}]}
   std::string to_json() const;
-  // For a person: "intents      90 were signaled, ...\n".
-  std::string summary_line() const;
+  // For a person: "intents      90 were signaled, ...\n", and why keys were in other domains.
+  std::string summary_lines() const;
   // One line for each counter: its name, the total over ranks, its meaning.
   std::string to_text() const;
 };

@@ -18,6 +18,7 @@
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/statistics.hpp"
+#include "lapse/core/tracing/trace_notes.hpp"
 #include "lapse/ps/agreement/archive.hpp"
 #include "lapse/ps/phase/ended_workers.hpp"
 #include "lapse/store/update_rules/merge.hpp"
@@ -29,6 +30,17 @@ namespace adapm {
 class WorkerPlaces : public lapse::EndedWorkers<IntentWorker> {};
 
 namespace {
+
+// What a rank contributes to the statistics.
+struct RankIntents {
+  IntentCounters counters;
+  std::vector<RemoteCauses> causes;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& counters& causes;
+  }
+};
 
 // `archives`: one per rank; empty if the destructor of that rank's manager closes.
 IntentEffect effect_of_all(const std::vector<std::string>& archives) {
@@ -44,7 +56,7 @@ std::string Statistics::to_json() const {
   return fmt::format(R"({{"server": {}, "intents": {}}})", server.to_json(), intents.to_json());
 }
 std::string Statistics::to_text() const {
-  return intents.summary_line() + server.to_text() + "\n" + intents.to_text();
+  return intents.summary_lines() + server.to_text() + "\n" + intents.to_text();
 }
 
 // --- life
@@ -103,6 +115,7 @@ void ParameterManager::start(const std::exception_ptr& problem) {
         fmt::format("the ranks have different options of the parameter manager. Rank 0:\n{}\nrank {}:\n{}",
                     texts[0], other, texts[other]));
   }
+  lapse::trace_note("technique", to_string(options_.technique));
   ended_workers_ = std::make_unique<WorkerPlaces>();
   management_ = std::make_unique<Management>(options_);
   management_->trace(std::move(trace));
@@ -319,9 +332,14 @@ void ParameterManager::choose_frequent() {
 
 Statistics ParameterManager::statistics() {
   Statistics statistics{.server = server_->statistics(), .intents = {}};
-  for (const std::string& one : server_->exchange("the statistics of intents",
-                                                  [&] { return lapse::to_archive(management_->counters()); }))
-    statistics.intents.ranks.push_back(lapse::from_archive<IntentCounters>(one));
+  const auto mine = [&] {
+    return lapse::to_archive(RankIntents{management_->counters(), management_->causes()});
+  };
+  for (const std::string& one : server_->exchange("the statistics of intents", mine)) {
+    const auto rank = lapse::from_archive<RankIntents>(one);
+    statistics.intents.ranks.push_back(rank.counters);
+    statistics.intents.add_causes(rank.causes);
+  }
   return statistics;
 }
 

@@ -18,6 +18,7 @@
 #include "apps/common/training_advice.hpp"
 #include "apps/common/worker_readers.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
+#include "apps/knowledge_graph_embeddings/known_embeddings.hpp"
 #include "apps/knowledge_graph_embeddings/options.hpp"
 #include "apps/knowledge_graph_embeddings/report.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
@@ -79,6 +80,14 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
     if (!options.output_prefix.empty())
       files.emplace(options.output_prefix, graph, trainer.options().model, trainer.form());
   });
+  if (!options.initial.empty()) {
+    trainer.set_initial([&] {
+      run_on_rank_0(server, [&](Worker& worker) {
+        fmt::print("{}\n", set_known_embeddings(worker, options.initial, graph, trainer.options().model,
+                                                trainer.form(), trainer.tables()));
+      });
+    });
+  }
   train(trainer, graph, job ? &*job : nullptr, reports);
   if (trainer.has_stopped()) {
     if (reports) fmt::print("{}\n", job->stop_text());

@@ -13,6 +13,7 @@
 #include "apps/common/manager_application.hpp"
 #include "apps/common/model_description.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/linear_model/known_weights.hpp"
 #include "apps/linear_model/model_file.hpp"
 #include "apps/linear_model/options.hpp"
 #include "apps/linear_model/prediction.hpp"
@@ -42,7 +43,8 @@ class LinearModelProgram {
                                   {options_.results.summary_json, options_.results.report});
     make_training_job(job_, server_, options_.checkpoints);
     run_on_rank_0(server_, [&](Worker&) {
-      given_.check({options_.samples.file, options_.test, options_.prediction.samples, options_.model},
+      given_.check({options_.samples.file, options_.test, options_.initial, options_.prediction.samples,
+                    options_.model},
                    server_.ranks());
       options_.results.create();
     });
@@ -67,6 +69,12 @@ class LinearModelProgram {
     run_on_rank_0(server_, [&](Worker&) {
       if (!options_.save_model.empty()) model.emplace(options_.save_model, trainer, first_feature);
     });
+    if (!options_.initial.empty()) {
+      trainer.set_initial([&] {
+        run_on_rank_0(server_, [&](Worker&) { check_first_feature(options_.initial, first_feature); });
+        return initial_weights(trainer);
+      });
+    }
     train(trainer);
     if (trainer.has_stopped()) {
       if (reports_) fmt::print("{}\n", job_->stop_text());
@@ -79,6 +87,16 @@ class LinearModelProgram {
     add_training(summary, trainer, manager_.options().technique, manager_.statistics());
     report(summary, describe(trainer));
     return EXIT_SUCCESS;
+  }
+
+  InitialWeights initial_weights(const LinearTrainer& trainer) {
+    InitialWeights initial = known_weights(load_model(server_, options_.initial), options_.initial,
+                                           trainer.form(), trainer.classes());
+    if (reports_) {
+      fmt::print("starts from {}: {} of {} features have weights\n", options_.initial, initial.known,
+                 trainer.form().features);
+    }
+    return initial;
   }
 
   void train(LinearTrainer& trainer) {

@@ -1,4 +1,4 @@
-// Factorizes a matrix of ratings with stochastic gradient descent on the parameter manager.
+// Factorizes a matrix of ratings or interactions with stochastic gradient descent on the parameter manager.
 //   mpirun -n 4 matrix_factorization ratings.tsv --workers 2
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include "apps/common/worker_readers.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
+#include "apps/matrix_factorization/known_factors.hpp"
 #include "apps/matrix_factorization/options.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/report.hpp"
@@ -34,20 +35,31 @@ void train(Trainer& trainer, TrainingJob* job, bool reports) {
   ProgressLine progress(stdout);
   RemainingTime left(trainer.options().epochs);
   trainer.run(
-      [&](const EpochRecord& record) { progress.report(describe(record) + left.after(record.epoch)); }, job);
+      [&](const EpochRecord& record) {
+        progress.report(describe(record, trainer.options().ranking.top) + left.after(record.epoch));
+      },
+      job);
 }
 
 // Of a training that its last epoch has ended.
 std::string advice(const Trainer& trainer) {
   if (trainer.epochs().size() < trainer.options().epochs) return {};
-  std::vector<double> errors;
-  bool is_test = false;
+  std::string measure;
+  bool larger_is_better = false;
+  std::vector<double> values;
   for (const EpochRecord& record : trainer.epochs()) {
-    if (!record.errors) continue;
-    is_test = record.errors->test_rmse.has_value();
-    errors.push_back(record.errors->test_rmse.value_or(record.errors->train_rmse));
+    const std::optional<double> loss = record.deciding_loss();
+    if (!loss) continue;
+    larger_is_better = record.quality && record.quality->users != 0;
+    values.push_back(larger_is_better ? -*loss : *loss);
+    if (larger_is_better)
+      measure = "test NDCG";
+    else if (record.quality)
+      measure = "train loss";
+    else
+      measure = record.errors->test_rmse ? "test RMSE" : "train RMSE";
   }
-  return improvement_advice(is_test ? "test RMSE" : "train RMSE", errors, false);
+  return improvement_advice(measure, values, larger_is_better);
 }
 
 // Returns the exit status.
@@ -69,20 +81,34 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
     if (reports) fmt::print("{}", describe_data(problem));
     return EXIT_SUCCESS;
   }
-  std::optional<Baselines> baselines;
+  const RankingOptions& ranking = options.training.ranking;
+  const bool has_baselines = options.baselines && !problem.test.empty();
+  BaselineResults baselines;
   run_on_rank_0(server, [&](Worker&) {
-    if (options.baselines && !problem.test.empty()) baselines = compute_baselines(problem);
+    if (has_baselines && !ranking.ranks()) baselines.errors = compute_baselines(problem);
   });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
-
   Trainer trainer(manager, problem, options.training);
+  if (has_baselines && ranking.ranks() && options.training.evaluate_every != 0) {
+    baselines.popularity = trainer.evaluate_popularity();
+    if (reports) fmt::print("{}", describe_popularity(*baselines.popularity, ranking.top));
+  }
+
   std::optional<FactorFiles> files;
   run_on_rank_0(server, [&](Worker&) {
     options.results.create();
     if (!options.output_prefix.empty()) {
-      files.emplace(options.output_prefix, problem, trainer.model());
+      files.emplace(options.output_prefix, problem, trainer.model(), ranking.loss);
     }
   });
+  if (!options.initial.empty()) {
+    trainer.set_initial([&] {
+      run_on_rank_0(server, [&](Worker& worker) {
+        fmt::print("{}\n", set_known_factors(worker, options.initial, problem, trainer.model(), ranking.loss,
+                                             trainer.factors()));
+      });
+    });
+  }
   train(trainer, job ? &*job : nullptr, reports);
   if (trainer.has_stopped()) {
     if (reports) fmt::print("{}\n", job->stop_text());

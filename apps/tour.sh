@@ -29,7 +29,7 @@ run() {  # <file> <name> <program> <arguments>
 ratings=(matrix_factorization apps/data/movietweetings/ratings.tsv --epochs 3 --patience 0)
 run ratings-static "matrix factorization, static" "${ratings[@]}" --mode classic
 run ratings-dynamic "matrix factorization, dynamic" "${ratings[@]}" --mode blocking
-run ratings-adaptive "matrix factorization, adaptive" "${ratings[@]}" --technique adaptive
+LAPSE_ALLOCATION_TRACE_EVENTS=intents run ratings-adaptive "matrix factorization, adaptive" "${ratings[@]}" --technique adaptive
 
 graph=(knowledge_graph_embeddings apps/data/wn18rr/train.txt.xz --dim 8 --epochs 1 --negatives 2 --evaluate-every 0)
 export LAPSE_ALLOCATION_TRACE_KEYS='embeddings-entities:random 4000;embeddings-relations:all'

@@ -15,6 +15,7 @@
 #include "apps/common/training_advice.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/common/worker_readers.hpp"
+#include "apps/word_vectors/known_vectors.hpp"
 #include "apps/word_vectors/options.hpp"
 #include "apps/word_vectors/report.hpp"
 #include "lapse/core/statistics.hpp"
@@ -45,9 +46,9 @@ class WordVectorsProgram {
     workers_ = workers_of(options_.training.workers, server_.rank());
     server_.run_workers(1, [&](Worker&) {
       if (reports_)
-        given_.check(
-            {options_.evaluate_only, options_.evaluation.analogies, options_.evaluation.word_similarity},
-            server_.ranks());
+        given_.check({options_.evaluate_only, options_.evaluation.analogies,
+                      options_.evaluation.word_similarity, options_.initial},
+                     server_.ranks());
     });
     if (options_.evaluate_only.empty()) {
       if (!train()) return options_.checkpoints.stop_status;
@@ -76,6 +77,15 @@ class WordVectorsProgram {
         output.emplace(options_.output, options_.output_format, corpus.words.size(),
                        options_.training.dimensions);
     });
+    if (!options_.initial.empty()) {
+      trainer.set_initial([&] {
+        run_on_rank_0(server_, [&](Worker& worker) {
+          const WordVectors known = read_known_vectors(options_.initial, options_.training.dimensions);
+          fmt::print("{}\n",
+                     set_known_vectors(worker, options_.initial, known, corpus.words, trainer.tables()));
+        });
+      });
+    }
     run_epochs(trainer, corpus);
     if (trainer.has_stopped()) {
       if (reports_) fmt::print("{}\n", job_->stop_text());

@@ -31,7 +31,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
 
 from tasks import TASKS, chosen  # noqa: E402
-from technique_runs import CANNOT_RUN, CLUSTER, ROOT, Failed, Machine, add_ratios, row_of, train  # noqa: E402
+from technique_runs import (CANNOT_RUN, CLUSTER, ROOT, Failed, Machine, add_ratios, optimum, row_of,  # noqa: E402
+                            train)
 from technique_tables import TABLES  # noqa: E402
 
 TECHNIQUES = ("adaptive", "immediate", "relocation_only", "replication_only", "nups", "full_replication",
@@ -70,6 +71,8 @@ def parse(arguments):
     add("--tasks", default=",".join(TASKS), help="default all")
     add("--techniques", default="", help="default all; of leads: adaptive,immediate; of ranks: adaptive")
     add("--workers", type=int, default=1, help="of each rank; default 1")
+    add("--regret", action="store_true", help="also trace an epoch of each, and say how many times the least bytes it sends for "
+        "keys (docs/allocation-traces.md)")
     add("--runs", type=int, default=1, help="repetitions; default 1")
     add("--data", type=assignment, action="append", default=[], metavar="TASK=FILES",
         help="other data, files separated by commas: ratings; train,valid,test of a graph; texts; nodes,edges,split")
@@ -172,7 +175,31 @@ def measure(series, report, keep=lambda rows: None):
                 faults[number] = str(fault)
                 report(f"run {run + 1}, {place['ranks']} ranks, {label}: {fault}")
             keep(rows())
+    if series.options.regret:
+        regrets = measure_regrets(series, report, faults)
+        done = rows()
+        for row in done:
+            row.update(regrets.get((row["task"], row["technique"], row["ranks"], row["lead"]), {}))
+        keep(done)
+        return done
     return rows()
+
+
+def measure_regrets(series, report, faults):
+    """What optimum returns, by task, technique, ranks and lead."""
+    regrets = {}
+    for number, (task, place) in enumerate(series.places()):
+        if number in faults:
+            continue
+        try:
+            found = optimum(series.machine(place["ranks"]), task, place["technique"], series.application_options(task, place))
+            regret = f"{found['regret']:.2f}" if found else "no bytes are needed"
+            report(f"{task.name} {place['technique']}: bytes for keys, in parts of the least: {regret}")
+        except Failed as fault:
+            found = {}
+            report(f"{task.name} {place['technique']}: no regret: {fault}")
+        regrets[place["task"], place["technique"], place["ranks"], place["lead"]] = found
+    return regrets
 
 
 def microseconds_a_message(options, report):
@@ -195,7 +222,7 @@ def microseconds_a_message(options, report):
 
 def build(options):
     subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    targets = sorted({TASKS[name].program for name in options.tasks} | {PING_PONG[0]})
+    targets = sorted({TASKS[name].program for name in options.tasks} | {PING_PONG[0], "lapse-viewer"})
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
 

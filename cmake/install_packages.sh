@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-serialization-dev
   libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev
-  libxxhash-dev nlohmann-json3-dev catch2 pkg-config python3)
+  libcpp-httplib-dev libxxhash-dev nlohmann-json3-dev catch2 pkg-config python3)
 case "${1:-}" in
   build) ;;
   test)

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "adapm/intent.hpp"
+#include "adapm/intents/intent_search.hpp"
+#include "adapm/intents/large_intents.hpp"
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/types.hpp"
 
@@ -34,7 +37,7 @@ class IntentQueue {
   }
 
   // Copies the keys. Requires start < end. Returns false, without effect, unless the queue is open for this
-  // phase. Waits only for a thread that is in add or begins a round.
+  // phase. Waits only for a thread that is in add or search, or begins a round.
   bool add(std::uint64_t phase, const Intent& intent) { return add(phase, intent, intent.keys); }
   // Like add, with these keys instead of those of the intent.
   bool add(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys)
@@ -47,8 +50,16 @@ class IntentQueue {
       free_.pop_back();
     }
     block.assign(keys.begin(), keys.end());
+    if (intent.table.index() < last_had_ended_.size()) last_had_ended_[intent.table.index()] = false;
     added_.push_back({intent.table, intent.type, intent.start, intent.end, intent.range, std::move(block)});
     return true;
+  }
+
+  // For search(): an intent for the table had ended when it was signaled.
+  void note_ended(lapse::TableId table) LAPSE_EXCLUDES(mutex_) {
+    const lapse::MutexLock guard(mutex_);
+    if (last_had_ended_.size() <= table.index()) last_had_ended_.resize(table.index() + 1);
+    last_had_ended_[table.index()] = true;
   }
 
   // Begins a round at the worker's clock `now`; intents that start before `cutoff` become actionable. Calls
@@ -86,8 +97,37 @@ class IntentQueue {
     take_added();
     const std::size_t dropped = waiting_.size();
     waiting_.clear();
+    forget_ended();
     for (Intent& intent : active_) intent.end = kEnded;
     return dropped;
+  }
+
+  // Where a key is found, the first that applies: in an intent that has started and is not actionable yet;
+  // in one that ended lately; in one that starts later.
+  enum class Found : std::uint8_t { started, ended, later, nowhere };
+  // Compares at most kSearched keys of intents of each kind: of waiting ones, half in those that start first
+  // and half in those added last. If the last intent for the table had ended when it was signaled, so have
+  // others.
+  Found search(lapse::TableId table, lapse::Key key, lapse::Clock now) const LAPSE_EXCLUDES(mutex_) {
+    Found found = Found::nowhere;
+    const auto look = [&](auto at, auto end, std::size_t keys) {
+      SearchBudget budget(keys);
+      for (; at != end && !budget.is_spent(); ++at) {
+        const Intent& intent = *at;
+        if (!has_key(intent, table, key, budget)) continue;
+        found = std::min(found, intent.end <= now    ? Found::ended
+                                : intent.start > now ? Found::later
+                                                     : Found::started);
+      }
+    };
+    look(waiting_.begin(), waiting_.end(), kSearched / 2);
+    look(waiting_.rbegin(), waiting_.rend(), kSearched / 2);
+    look(recent_.begin(), recent_.end(), kSearched);
+    const lapse::MutexLock guard(mutex_);
+    look(added_.rbegin(), added_.rend(), kSearched);
+    if (table.index() < last_had_ended_.size() && last_had_ended_[table.index()])
+      found = std::min(found, Found::ended);
+    return found;
   }
 
   // Whether an actionable intent has ended at this clock.
@@ -98,8 +138,10 @@ class IntentQueue {
   // Memory of the intents in bytes, including memory kept for later intents.
   std::size_t memory_bytes() const LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
-    std::size_t bytes = free_.capacity() * sizeof(free_[0]);
+    std::size_t bytes = free_.capacity() * sizeof(std::vector<lapse::Key>);
     for (const std::vector<lapse::Key>& keys : free_) bytes += keys.capacity() * sizeof(lapse::Key);
+    for (const Intent& intent : recent_)
+      bytes += sizeof(Intent) + intent.keys.capacity() * sizeof(lapse::Key);
     for (const std::vector<Intent>* intents : {&added_, &taken_, &waiting_, &active_}) {
       bytes += intents->capacity() * sizeof(Intent);
       for (const Intent& intent : *intents) bytes += intent.keys.capacity() * sizeof(lapse::Key);
@@ -108,6 +150,9 @@ class IntentQueue {
   }
 
  private:
+  static constexpr std::size_t kSearched = std::size_t{1} << 17;
+  // Ended intents that are kept for search().
+  static constexpr std::size_t kRecent = 32;
   static constexpr lapse::Clock kEnded{std::numeric_limits<std::int64_t>::min()};
 
   // For std::push_heap: the front of the heap is the last in this order.
@@ -130,6 +175,11 @@ class IntentQueue {
     return intent;
   }
 
+  void forget_ended() LAPSE_EXCLUDES(mutex_) {
+    recent_.clear();
+    const lapse::MutexLock guard(mutex_);
+    last_had_ended_.clear();
+  }
   void take_added() LAPSE_EXCLUDES(mutex_) {
     {
       const lapse::MutexLock guard(mutex_);
@@ -138,8 +188,16 @@ class IntentQueue {
     for (Intent& intent : taken_) push(waiting_, std::move(intent), ByStart());
     taken_.clear();
   }
-  // Keeps the memory of its keys for reuse.
+  // Keeps the intent for a while, unless it is large, and then the memory of its keys for reuse.
   void keep(Intent intent) {
+    const bool is_of_use = intent.size() > 0 && !LargeIntents::is_large(intent) && intent.end != kEnded;
+    if (is_of_use && recent_.size() < kRecent) {
+      recent_.push_back(std::move(intent));
+      return;
+    }
+    // A long round drops intents before it ends older ones.
+    const auto oldest = std::ranges::min_element(recent_, {}, &Intent::end);
+    if (is_of_use && oldest->end < intent.end) std::swap(*oldest, intent);
     if (intent.keys.capacity() > 0) ended_.push_back(std::move(intent.keys));
   }
   void give_back() LAPSE_EXCLUDES(mutex_) {
@@ -155,11 +213,13 @@ class IntentQueue {
   mutable lapse::Mutex mutex_;
   std::optional<std::uint64_t> phase_ LAPSE_GUARDED_BY(mutex_);
   std::vector<Intent> added_ LAPSE_GUARDED_BY(mutex_);
+  std::vector<bool> last_had_ended_ LAPSE_GUARDED_BY(mutex_);  // by table: the intent that was signaled last
   std::vector<std::vector<lapse::Key>> free_ LAPSE_GUARDED_BY(mutex_);
   // the rounds'
   std::vector<Intent> taken_;
   std::vector<Intent> waiting_;  // a heap by start
   std::vector<Intent> active_;   // a heap by end
+  std::vector<Intent> recent_;   // ended last
   std::vector<std::vector<lapse::Key>> ended_;
 };
 

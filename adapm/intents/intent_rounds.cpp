@@ -1,6 +1,7 @@
 #include "adapm/intents/intent_rounds.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -29,6 +30,31 @@ void IntentRounds::end_phase() {
 
 void IntentRounds::close() {
   for (const auto& worker : workers_) worker->close();
+}
+
+// --- accesses
+
+void IntentRounds::add_table(lapse::TableId table, std::string name) {
+  if (causes_.size() <= table.index()) causes_.resize(table.index() + 1);
+  causes_[table.index()].table = std::move(name);
+}
+
+bool IntentRounds::counts_remote(std::uint32_t worker) const {
+  // Workers of the server's own phases announce nothing.
+  return traits_.acts_on_intents && worker < workers_.size() && !workers_[worker]->has_ended();
+}
+
+void IntentRounds::count_remote(const lapse::RemoteAccess& access) {
+  // Tables of the server itself are not managed.
+  if (access.table.index() >= causes_.size() || causes_[access.table.index()].table.empty()) return;
+  causes_[access.table.index()][workers_[access.worker]->cause(access)] += access.weight;
+}
+
+std::vector<RemoteCauses> IntentRounds::causes() const {
+  std::vector<RemoteCauses> causes;
+  std::ranges::copy_if(causes_, std::back_inserter(causes),
+                       [](const RemoteCauses& table) { return table.sum() > 0; });
+  return causes;
 }
 
 // --- rounds
@@ -127,6 +153,7 @@ void IntentRounds::expire(WorkerIntents& worker, lapse::WantSink& sink) {
 
 void IntentRounds::begin_worker_round(WorkerIntents& worker, lapse::WantSink& sink) {
   const Clock now = worker.clock();
+  ++worker.rounds_of_phase;
   const std::int64_t advanced = now.value() - worker.seen.value();
   if (advanced > 0) {
     ++counters_.advances;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "adapm/intent_counters.hpp"
@@ -14,6 +15,7 @@
 #include "adapm/intents/permanent_wants.hpp"
 #include "adapm/intents/worker_intents.hpp"
 #include "adapm/options.hpp"
+#include "adapm/remote_causes.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/table/intent_source.hpp"
 
@@ -53,6 +55,16 @@ class IntentRounds final : public lapse::IntentSource {
   // Counts the keys of intents that become due, unless null.
   void set_frequencies(KeyFrequencies* frequencies) { frequencies_ = frequencies; }
 
+  // --- accesses
+
+  // `name`: of the table, for its causes.
+  void add_table(lapse::TableId table, std::string name);
+  bool counts_remote(std::uint32_t worker) const override;
+  // Requires counts_remote.
+  void count_remote(const lapse::RemoteAccess& access) override LAPSE_REQUIRES(lapse::progress_role);
+  // By table, without those that have none; empty if the technique does not act on intents.
+  std::vector<RemoteCauses> causes() const;
+
   // --- rounds
 
   void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
@@ -89,6 +101,7 @@ class IntentRounds final : public lapse::IntentSource {
   DistinctKeys distinct_;
   std::vector<lapse::Key> piece_;
   IntentCounters counters_;
+  std::vector<RemoteCauses> causes_;  // by table
 };
 
 }  // namespace adapm

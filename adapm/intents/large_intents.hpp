@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
 
 #include "adapm/intent.hpp"
+#include "adapm/intents/intent_search.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -74,10 +76,24 @@ class LargeIntents {
     }
   }
 
+  // Whether the key is in an intent that is not completely wanted; in one that has ended and is not
+  // completely unwanted.
+  bool is_beginning(lapse::TableId table, lapse::Key key) const {
+    SearchBudget budget(kSearched);
+    return std::ranges::any_of(beginning_,
+                               [&](const Intent& intent) { return has_key(intent, table, key, budget); });
+  }
+  bool is_ending(lapse::TableId table, lapse::Key key) const {
+    SearchBudget budget(kSearched);
+    return std::ranges::any_of(
+        ending_, [&](const Ending& ending) { return has_key(ending.intent, table, key, budget); });
+  }
   // False if the next round has keys to want or to unwant.
   bool empty() const { return beginning_.empty() && ending_.empty(); }
 
  private:
+  static constexpr std::size_t kSearched = std::size_t{1} << 17;
+
   struct Ending {
     Intent intent;
     std::uint64_t wanted;  // keys in the first places

@@ -1,6 +1,7 @@
 // The intents of one worker of a rank, from phase to phase.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +14,11 @@
 #include "adapm/intents/intent_effect.hpp"
 #include "adapm/intents/intent_queue.hpp"
 #include "adapm/intents/large_intents.hpp"
+#include "adapm/remote_causes.hpp"
 #include "adapm/sampling/prepared_keys.hpp"
 #include "lapse/core/process/own_process.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/table/intent_source.hpp"
 #include "lapse/protocol/worker/worker_clock.hpp"
 
 namespace adapm {
@@ -36,6 +39,8 @@ class WorkerIntents {
     has_ended_.store(false, std::memory_order_relaxed);
     queue.open(phase);
     timer.begin_phase();
+    first_clock_ = clock();
+    rounds_of_phase = 0;
   }
   // Later signals are refused.
   void end_phase() {
@@ -65,6 +70,27 @@ class WorkerIntents {
     return clock == nullptr ? lapse::Clock(0) : clock->now();
   }
 
+  // --- its accesses
+
+  // Why a key that the worker accesses is in another domain. Rounds only.
+  RemoteCause cause(const lapse::RemoteAccess& access) const {
+    if (access.copied) return RemoteCause::older_copy;
+    if (access.wanted) return access.asked ? in_time(RemoteCause::on_its_way) : RemoteCause::not_given;
+    if (large.is_beginning(access.table, access.key)) return in_time(RemoteCause::announced_late);
+    switch (queue.search(access.table, access.key, clock())) {
+      case IntentQueue::Found::started:
+        return in_time(RemoteCause::announced_late);
+      case IntentQueue::Found::ended:
+        return RemoteCause::after_end;
+      case IntentQueue::Found::later:
+        return RemoteCause::before_start;
+      case IntentQueue::Found::nowhere:
+        break;
+    }
+    if (large.is_ending(access.table, access.key)) return RemoteCause::after_end;
+    return RemoteCause::never_announced;
+  }
+
   // --- its intents
 
   // Copies the intent, with these keys instead of its own. Returns false if the phase has ended. If the
@@ -78,7 +104,10 @@ class WorkerIntents {
       future_.store(true, std::memory_order_relaxed);
     count(keys_, size);
     if (intent.type == IntentType::read_only) count(read_only_keys_, size);
-    if (ended) count(ignored_, 1);
+    if (ended) {
+      count(ignored_, 1);
+      if (keep) queue.note_ended(intent.table);
+    }
     return true;
   }
 
@@ -128,8 +157,17 @@ class WorkerIntents {
   LargeIntents large;
   ActionTimer timer;
   lapse::Clock seen = {};  // the clock in the last round
+  std::uint64_t rounds_of_phase = 0;
 
  private:
+  // `late`, unless the phase has just begun: nothing could be here in time.
+  RemoteCause in_time(RemoteCause late) const {
+    constexpr std::uint64_t kRounds = 8;
+    const auto clocks = static_cast<double>(clock().value() - first_clock_.value());
+    const bool has_begun = clocks < std::max(2.0, 2 * timer.rate()) && rounds_of_phase <= kRounds;
+    return has_begun ? RemoteCause::beginning : late;
+  }
+
   using Count = std::atomic<std::uint64_t>;
   static void count(Count& counter, std::uint64_t more) {
     counter.fetch_add(more, std::memory_order_relaxed);
@@ -140,6 +178,7 @@ class WorkerIntents {
   std::atomic<bool> has_ended_{true};
   std::atomic<bool> is_closed_{false};
   std::atomic<std::uint64_t> phase_{0};
+  lapse::Clock first_clock_ = {};    // of the phase
   std::atomic<bool> future_{false};  // an intent began after the clock
   Count intents_{0};
   Count keys_{0};

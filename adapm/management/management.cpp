@@ -54,6 +54,7 @@ void Management::attach(lapse::ParameterServer& server) {
 
 void Management::add_table(const TableHandle& table, bool replicable) {
   server_ = table.server();
+  rounds_.add_table(table.id(), table.name());
   if (trace_) trace_->add_table(table);
   if (!replicable) return;
   policy_->allow_replicas(table.id());

@@ -76,6 +76,7 @@ class Management {
                      const Sampling& sampling, lapse::Rank rank) const;
 
   IntentCounters counters() const { return rounds_.counters(); }
+  std::vector<RemoteCauses> causes() const { return rounds_.causes(); }
   // Empty if the technique does not act on intents.
   IntentEffect intent_effect() const {
     return traits(technique_).acts_on_intents ? rounds_.effect() : IntentEffect{};

@@ -180,24 +180,16 @@ void KeyTrace::round_ended() {
   write_accesses();
 }
 
-void KeyTrace::accessed(const lapse::TableShard& shard, std::span<const Key> keys,
-                        lapse::Store::Reach reach) {
+void KeyTrace::accessed(const lapse::TableShard& shard, std::span<const Key> keys, lapse::Store::Reach reach,
+                        lapse::AccessKind) {
   TracedTable* const table = find(shard.id());
   if (table == nullptr) return;
   for (const Key key : keys) {
     const std::size_t index = table->index(key);
     if (index == table->keys().size()) continue;
-    const lapse::Store::Word* const word = shard.store().find(key);
-    Access access = Access::remote;
-    if (word == nullptr) {
-      // An uninitialized key is accessed at its home.
-      if (shard.definition().homes.home(key) == shard.self_domain()) access = Access::main;
-    } else if (shard.store().is_open(*word)) {
-      const bool copy = lapse::SlotWord(word->load(std::memory_order_relaxed)).is_copy();
-      if (!copy) access = Access::main;
-      if (copy && reach == lapse::Store::Reach::any) access = Access::copy;
-    }
-    table->counts(index)[static_cast<std::size_t>(access)].fetch_add(1, std::memory_order_relaxed);
+    // Accesses that wait for a key are remote ones here.
+    const lapse::AccessPlace place = std::min(place_of_access(shard, key, reach), lapse::AccessPlace::remote);
+    table->counts(index)[static_cast<std::size_t>(place)].fetch_add(1, std::memory_order_relaxed);
   }
 }
 

@@ -48,16 +48,15 @@ class KeyTrace final : public lapse::KeyObserver {
   // Names of tables to trace that were not added.
   std::vector<std::string> unknown_tables() const;
 
-  void wanted(lapse::TableId table, std::span<const lapse::Key> keys, bool on) override
+  void wanted(lapse::TableId id, std::span<const lapse::Key> keys, bool on) override
       LAPSE_REQUIRES(lapse::progress_role);
   void round_ended() override LAPSE_REQUIRES(lapse::progress_role);
-  void accessed(const lapse::TableShard& table, std::span<const lapse::Key> keys,
-                lapse::Store::Reach reach) override;
+  void accessed(const lapse::TableShard& shard, std::span<const lapse::Key> keys, lapse::Store::Reach reach,
+                lapse::AccessKind kind) override;
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Access : std::uint8_t { main, copy, remote };
-  using Counts = std::array<std::atomic<std::uint64_t>, 3>;
+  using Counts = std::array<std::atomic<std::uint64_t>, 3>;  // by lapse::AccessPlace
   class TracedTable;
 
   // Null if none of its keys is traced.

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
+#include "apps/model_files/named_rows.hpp"
 
 namespace lapse::apps {
 

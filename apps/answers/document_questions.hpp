@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "apps/topic_model/saved_topics.hpp"
 #include "apps/topic_model/topic_priors.hpp"
 

@@ -65,6 +65,9 @@ class Description:
     def choice(self, name, *choices):
         return self.parameter(name, " or ".join(map(str, choices)), lambda value: value in choices and type(value) is type(choices[0]))
 
+    def has_parameter(self, name):
+        return name in self._parameters
+
     def has(self, role):
         return role in self._files
 
@@ -146,7 +149,9 @@ class NumberNames(TextNames):
 class MatrixFactorization:
     def __init__(self, description):
         rank = description.count("rank")
-        self.mean = description.number("mean")
+        # Those that rank items have no mean; descriptions of earlier releases have no loss.
+        self.loss = description.choice("loss", "squared", "bpr", "warp") if description.has_parameter("loss") else "squared"
+        self.mean = description.number("mean") if self.loss == "squared" else 0.0
         self.rows, self.row_biases, self._user_names = self._side(description, "row", "user", rank)
         self.columns, self.column_biases, self._item_names = self._side(description, "column", "item", rank)
 
@@ -166,6 +171,7 @@ class MatrixFactorization:
         return factors, biases, NumberNames(what, count, ids=ids)
 
     def rating(self, user, item):
+        """Of a model with the loss bpr or warp: a score, which only ranks the items of one user."""
         return float(self._ratings(self._user_names.find(user), self._item_names.find(item)))
 
     def items(self, user, count=10, without=()):
@@ -173,6 +179,8 @@ class MatrixFactorization:
         return _best(self._ratings(row, slice(None)), self._item_names, count, self._item_names.rows(without))
 
     def users(self, item, count=10, without=()):
+        if self.loss != "squared":
+            raise ModelError("the model's scores rank the items of one user, and do not compare users")
         column = self._item_names.find(item)
         return _best(self._ratings(slice(None), column), self._user_names, count, self._user_names.rows(without))
 

@@ -96,7 +96,7 @@ NamedRows model_rows(const ModelDescription& model, const std::string& of) {
 
 const std::vector<QuestionName>& question_names() {
   static const std::vector<QuestionName> names{
-      {"rating", kRatings, "Predicted ratings: USER ITEM"},
+      {"rating", kRatings, "Predicted ratings, or scores of a model that ranks items: USER ITEM"},
       {"items", kRatings, "The items with the highest predicted ratings for a user: USER"},
       {"users", kRatings, "The users with the highest predicted ratings of an item: ITEM"},
       {"similar", "", "Similar items, users, entities, relations or words: NAME"},

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "lapse/io/triples/triple_file.hpp"
 
 namespace lapse::apps {

@@ -3,18 +3,13 @@
 
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace lapse::apps {
+#include "apps/model_files/query_error.hpp"
 
-// A query that the model cannot answer: it names something that the model lacks, or has other fields.
-class QueryError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace lapse::apps {
 
 struct Scored {
   std::string name;

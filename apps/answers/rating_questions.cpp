@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/answers/best_rows.hpp"
+#include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/matrices/rating_file.hpp"
 
@@ -34,6 +35,15 @@ std::vector<std::optional<std::uint32_t>> rows_of(const io::RowIds& ids, const R
   return rows;
 }
 
+// Whether the model was trained to rank items. Descriptions of earlier releases have no loss: they are of
+// ratings.
+bool is_ranking(const ModelDescription& model) {
+  const std::string loss = model.text_or_empty("loss");
+  if (loss.empty() || loss == "squared") return false;
+  if (loss == "bpr" || loss == "warp") return true;
+  throw FileError(model.path(), fmt::format("has the loss '{}', expected squared, bpr or warp", loss));
+}
+
 }  // namespace
 
 NamedRows read_factors(const ModelDescription& model, bool of_rows) {
@@ -44,7 +54,8 @@ NamedRows read_factors(const ModelDescription& model, bool of_rows) {
 }
 
 RatingModel::RatingModel(const ModelDescription& model)
-    : mean_(model.number("mean")),
+    : ranks_items_(is_ranking(model)),
+      mean_(ranks_items_ ? 0 : model.number("mean")),
       users_(read_side(model, "rows", "row")),
       items_(read_side(model, "columns", "column")) {}
 
@@ -63,6 +74,8 @@ std::vector<Scored> RatingQuestion::answer(std::span<const std::string_view> que
 BestRatedQuestion::BestRatedQuestion(RatingModel model, Asked asked, std::size_t count,
                                      const std::vector<std::string>& seen, const io::TableFormat& format)
     : model_(std::move(model)), asked_(asked), count_(count) {
+  if (asked == Asked::users && model_.ranks_items())
+    throw ConfigurationError("the model's scores rank the items of one user, and do not compare users");
   for (const std::string& file : seen) read_seen(file, format);
   for (std::vector<std::uint32_t>& rows : seen_) std::ranges::sort(rows);
 }

@@ -7,16 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "lapse/io/text/table_columns.hpp"
 
 namespace lapse::apps {
 
 // The factors that the application has written. A rating is predicted as
 //   mean + row_bias + column_bias + row . column,
-// without biases if the model has none. Immutable.
+// without biases if the model has none. Of a model that was trained to rank items this is a score, without a
+// mean, which is compared only with those of the same user. Immutable.
 class RatingModel {
  public:
   // Rows (users) or columns (items).
@@ -31,8 +32,11 @@ class RatingModel {
   const Side& users() const { return users_; }
   const Side& items() const { return items_; }
   double rating(std::size_t user, std::size_t item) const;
+  // Whether ratings are scores, which compare only the items of one user.
+  bool ranks_items() const { return ranks_items_; }
 
  private:
+  bool ranks_items_;
   double mean_;
   Side users_;
   Side items_;
@@ -41,7 +45,7 @@ class RatingModel {
 // One side of the model, as for SimilarQuestion: rows or columns. Throws FileError.
 NamedRows read_factors(const ModelDescription& model, bool of_rows);
 
-// USER ITEM: the predicted rating.
+// USER ITEM: the predicted rating, or score.
 class RatingQuestion final : public Question {
  public:
   explicit RatingQuestion(RatingModel model) : model_(std::move(model)) {}
@@ -54,15 +58,15 @@ class RatingQuestion final : public Question {
   RatingModel model_;
 };
 
-// USER: the items with the highest predicted ratings; or ITEM: such users. Without those whose rating is in
-// one of the files `seen`.
+// USER: the items with the highest predicted ratings or scores; or ITEM: such users. Without those whose
+// rating is in one of the files `seen`.
 class BestRatedQuestion final : public Question {
  public:
   enum class Asked : std::uint8_t { items, users };
 
   // `format`: of these files. Users and items of them that the model lacks are ignored. Throws what
-  // read_ratings throws, and FileError for a file of which the model has no rating's user and item. Prints
-  // what read_ratings warns of.
+  // read_ratings throws, ConfigurationError if scores do not compare what is asked, and FileError for a file
+  // of which the model has no rating's user and item. Prints what read_ratings warns of.
   BestRatedQuestion(RatingModel model, Asked asked, std::size_t count, const std::vector<std::string>& seen,
                     const io::TableFormat& format);
 

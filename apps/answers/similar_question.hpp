@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "apps/answers/best_rows.hpp"
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
+#include "apps/model_files/named_rows.hpp"
 
 namespace lapse::apps {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/question.hpp"
 #include "apps/common/model_description.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/triple_query.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "lapse/io/text/table_columns.hpp"
 
 namespace lapse::apps {

@@ -84,7 +84,7 @@ class Trainer:
 
     def run(self):
         """Trains until the end of the epoch, or until the job asks to leave. Returns whether the epoch is done."""
-        cost = run_measured(self._ctx, self._world, self._options.workers, self._train)
+        cost = run_measured(self._ctx, self._world, self._options.workers, f"epoch {self.epochs + 1}", self._train)
         self._is_new = False
         self._epoch_cost += cost
         left, batches, sums = zip(*self._world.allgather((self._left, max(self._batches), self._sums)))

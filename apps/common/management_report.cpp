@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace lapse::apps {
 
@@ -35,6 +37,21 @@ void add_timing(Summary& summary, const adapm::IntentCounters& intents) {
   summary.add("late_share", late, "  intents acted on too late", fmt::format("{:.3f} %", 100 * late));
 }
 
+// The cause of most accesses of one table in other domains.
+void add_main_cause(Summary& summary, const std::vector<adapm::RemoteCauses>& causes) {
+  const adapm::RemoteCauses* table = nullptr;
+  std::uint64_t all = 0;
+  const auto keys = [](const adapm::RemoteCauses& one) { return one[one.largest().cause]; };
+  for (const adapm::RemoteCauses& one : causes) {
+    all += one.sum();
+    if (table == nullptr || keys(one) > keys(*table)) table = &one;
+  }
+  const std::string text = table == nullptr ? "none"
+                                            : fmt::format("{} in table {}: {:.0f} %", table->largest().name,
+                                                          table->table, 100 * ratio(keys(*table), all));
+  summary.add("remote_cause", text, "  most frequent cause");
+}
+
 }  // namespace
 
 void add_management(Summary& summary, adapm::Technique technique, const PhaseCost& total,
@@ -55,6 +72,7 @@ void add_management(Summary& summary, adapm::Technique technique, const PhaseCos
   share("queued_share", accesses.queued_accesses, all, "  accesses after the key's arrival");
   share("remote_share", remote, all, "  remote accesses");
   share("remote_operation_share", accesses.remote_operations, accesses.operations, "  remote calls");
+  add_main_cause(summary, statistics.intents.causes);
   const double divisor = static_cast<double>(std::max<std::uint64_t>(1, epochs));
   const auto per_epoch = [&](std::string_view name, std::uint64_t count, std::string_view label) {
     const double value = static_cast<double>(count) / divisor;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/counter_difference.hpp"
+#include "lapse/core/tracing/trace_notes.hpp"
 
 namespace lapse::apps {
 
@@ -29,7 +31,9 @@ PhaseCost& PhaseCost::operator+=(const PhaseCost& other) {
 }
 
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
-                       std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f) {
+                       std::span<const TableId> tables, std::string name,
+                       const std::function<void(adapm::IntentWorker&)>& f) {
+  const TraceBand band(std::move(name));
   const Statistics before = manager.server().statistics();
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds(static_cast<std::size_t>(std::max(1, workers)));  // by worker
@@ -48,6 +52,10 @@ PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
   const Statistics after = manager.server().statistics();
   return {longest, counter_difference(sum_of(after, tables), sum_of(before, tables)),
           counter_difference(after.rank_total(), before.rank_total())};
+}
+
+std::string epoch_name(std::uint64_t epoch) {
+  return fmt::format("epoch {}", epoch);
 }
 
 double local_share(const TableCounters& accesses) {

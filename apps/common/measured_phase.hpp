@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "adapm/parameter_manager.hpp"
 #include "apps/common/summary.hpp"
@@ -20,8 +21,12 @@ struct PhaseCost {
 };
 
 // Collective. Runs f on `workers` workers of this rank, after a barrier of all, and returns its costs.
+// `name`: of its band in traces of allocation, such as "epoch 1".
 PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
-                       std::span<const TableId> tables, const std::function<void(adapm::IntentWorker&)>& f);
+                       std::span<const TableId> tables, std::string name,
+                       const std::function<void(adapm::IntentWorker&)>& f);
+
+std::string epoch_name(std::uint64_t epoch);
 
 // The share of accesses answered at once from this rank's memory; 1 without accesses.
 double local_share(const TableCounters& accesses);

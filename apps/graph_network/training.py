@@ -104,7 +104,7 @@ class Trainer:
             self.dense.initialise(own.model)
 
     def _train_epoch(self, epoch):
-        cost = run_measured(self.ctx, self.world, self.options.workers, lambda worker: self._train(worker, epoch))
+        cost = run_measured(self.ctx, self.world, self.options.workers, f"epoch {epoch}", lambda worker: self._train(worker, epoch))
         self.cost += cost
         self._clocks += self._steps
         loss = mean_loss(self.world.allreduce(sum(self._losses.values())), epoch, self.options.rate)

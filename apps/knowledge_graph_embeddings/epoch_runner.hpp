@@ -16,6 +16,7 @@
 #include "apps/knowledge_graph_embeddings/triple_batch.hpp"
 #include "apps/knowledge_graph_embeddings/triple_partition.hpp"
 #include "apps/knowledge_graph_embeddings/triple_query.hpp"
+#include "lapse/consistency/consistency.hpp"
 
 namespace lapse::apps {
 
@@ -51,7 +52,8 @@ struct RunnerOptions {
   std::size_t prefetch = 1;              // batches whose embeddings are pulled ahead of their use
   NegativeOptions negatives;
   LossOptions loss;
-  std::uint64_t seed = 1;  // for orders, negatives and dropout
+  std::uint64_t seed = 1;                  // for orders, negatives and dropout
+  std::optional<Consistency> consistency;  // with intents; empty: eventual
   // All updates have a fixed order, so that every run gives the same result, bit for bit. Batches are not
   // pulled ahead, and workers push one after the other.
   bool deterministic = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/common/config_file.hpp"
+#include "apps/common/consistency_option.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/table_options.hpp"
@@ -218,6 +219,10 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
   conditions.add(lookahead, "--mode latency_hiding, combined or intent", [&training] {
     return localizes_entities(training.runner.mode) || training.runner.mode == TrainingMode::intent;
   });
+  conditions.add(add_consistency(app, training.runner.consistency, "a batch"),
+                 "--mode intent, and trainings that are not --deterministic", [&training] {
+                   return training.runner.mode == TrainingMode::intent && !training.runner.deterministic;
+                 });
   const CLI::Option* const prefetch =
       app.add_option("--prefetch", training.runner.prefetch,
                      "Batches from the start of reading embeddings to their use")
@@ -260,6 +265,11 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
          "Of the random graph, initial embeddings, order of the triples, negatives and dropout")
       ->check(integer_from_0())
       ->default_str("1");
+  app.add_option("--initial", options.initial,
+                 "Start from a trained model: the prefix of its files; known entities and relations get its "
+                 "embeddings, others are new")
+      ->check(file_name())
+      ->needs("train");
   app.add_flag("--check", options.check,
                "Only print how the data is understood: columns, counts, the first triples");
   app.add_option("--output-prefix", options.output_prefix,

@@ -24,6 +24,7 @@ struct KnowledgeGraphOptions {
   CheckpointOptions checkpoints;
   ManagerSettings settings;
   bool check = false;         // only says how the data is understood
+  std::string initial;        // a trained model to start from; empty: none
   std::string output_prefix;  // of the files of the embeddings; empty: none
   ResultFiles results;
 };

@@ -41,7 +41,7 @@ bool is_factor(double number) {
 // training must see all earlier updates.
 Consistency consistency_of(const RunnerOptions& options) {
   const bool may_copy = options.mode == TrainingMode::intent && !options.deterministic;
-  return may_copy ? Consistency::eventual : Consistency::sequential;
+  return may_copy ? options.consistency.value_or(Consistency::eventual) : Consistency::sequential;
 }
 
 }  // namespace
@@ -147,10 +147,11 @@ bool Trainer::run_part(TrainingJob* job) {
   const float rate = schedule_.rate(epoch);
   ShallLeave shall_leave;
   if (job != nullptr) shall_leave = [job](std::uint64_t batches) { return job->shall_leave(batches); };
-  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::IntentWorker& worker) {
-    const std::size_t local = worker.local_index();
-    runners_[local]->run(worker, epoch, rate, positions_[local], shall_leave);
-  });
+  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), epoch_name(epoch + 1),
+                             [&](adapm::IntentWorker& worker) {
+                               const std::size_t local = worker.local_index();
+                               runners_[local]->run(worker, epoch, rate, positions_[local], shall_leave);
+                             });
   std::array<double, 3> sums{};  // losses, trained batches, batches of the epoch
   // Ranks without workers take part to receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
@@ -196,7 +197,8 @@ Evaluation Trainer::evaluate(Splits splits) {
 }
 
 void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, TrainingJob* job) {
-  if (job != nullptr) begin(*job);
+  const bool resumes = job != nullptr && begin(*job);
+  if (!resumes && initial_) initial_();
   const auto is_finished = [&] { return epochs_.size() >= options_.epochs || schedule_.is_finished(); };
   const auto state = [this] { return saved_state(); };
   while (!is_finished()) {

@@ -97,15 +97,17 @@ RunIdentity Trainer::identity() const {
   return run;
 }
 
-void Trainer::begin(TrainingJob& job) {
+bool Trainer::begin(TrainingJob& job) {
   job.add(tables_.entities, "entities");
   job.add(tables_.relations, "relations");
   if (best_) {
     job.add(best_->tables().entities, "best-entities");
     job.add(best_->tables().relations, "best-relations");
   }
-  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
+  const auto state = job.begin(identity());
+  if (state) read_state([&] { set_state(*state); });
   job.set_progress(progress());
+  return state.has_value();
 }
 
 JobProgress Trainer::progress() const {

@@ -15,9 +15,9 @@ namespace lapse::apps {
 namespace {
 
 // Options that have no effect when labels are predicted.
-constexpr std::array kTrainingOptions{"--test",       "--loss",   "--penalty",    "--cost",
-                                      "--bias",       "--solver", "--epochs",     "--tolerance",
-                                      "--step-scale", "--seed",   "--save-model", "--checkpoint-dir"};
+constexpr std::array kTrainingOptions{
+    "--test",      "--loss",       "--penalty", "--cost",       "--bias",           "--solver", "--epochs",
+    "--tolerance", "--step-scale", "--seed",    "--save-model", "--checkpoint-dir", "--initial"};
 
 void add_data_options(CLI::App& app, LinearModelOptions& options) {
   app.add_option(
@@ -86,11 +86,10 @@ void add_solver_options(CLI::App& app, LinearModelOptions& options, OptionCondit
   app.add_option("--epochs", training.epochs,
                  "Epochs at most: each some passes over the samples (default: 1000; of sgd 20)")
       ->check(integer_from_0());
-  app.add_option(
-         "--tolerance", training.tolerance,
-         "The training ends when its error is at most this: the relative duality gap of solvers with "
-         "dual variables, else the norm of the gradient relative to that before the training (default: 1e-3 "
-         "for the first, 1e-4 for the second)")
+  app.add_option("--tolerance", training.tolerance,
+                 "The training ends when its error is at most this: the relative duality gap of solvers with "
+                 "dual variables, else the norm of the gradient relative to that of weights 0 (default: 1e-3 "
+                 "for the first, 1e-4 for the second)")
       ->check(number_from_0());
   app.add_option("--step-scale", training.solver.step_scale,
                  "Factor of the step size that the solver chooses")
@@ -111,6 +110,9 @@ void add_solver_options(CLI::App& app, LinearModelOptions& options, OptionCondit
 void add_result_options(CLI::App& app, LinearModelOptions& options, OptionConditions& conditions) {
   app.add_option("--save-model", options.save_model,
                  "Write the model to this file, in the format of liblinear")
+      ->check(file_name());
+  app.add_option("--initial", options.initial,
+                 "Start from this model, of --save-model or liblinear: features that it has get its weights")
       ->check(file_name());
   CLI::Option* const predict =
       app.add_option("--predict", options.prediction.samples,

@@ -30,6 +30,7 @@ struct LinearModelOptions {
   CheckpointOptions checkpoints;
   ManagerSettings settings;
   std::string save_model;  // file; empty: none
+  std::string initial;     // file: start from this model; empty: from 0
   std::string model;       // file: predict with this model; empty: train
   PredictionOptions prediction;
   ResultFiles results;

@@ -106,7 +106,7 @@ void LinearTrainer::run(const std::function<void(const LinearEpoch&)>& on_epoch,
                      .rate = options_.solver.step_scale,
                      .rate_option = "--step-scale",
                      .loss = epochs_.back().objective,
-                     .loss_of_nothing = epochs_.front().objective,
+                     .loss_of_nothing = objective_of_nothing_.value_or(epochs_.front().objective),
                      .tables = {}},
                     job);
     if (epochs_.back().epoch == options_.max_epochs() || has_converged()) break;
@@ -116,12 +116,41 @@ void LinearTrainer::run(const std::function<void(const LinearEpoch&)>& on_epoch,
   if (job != nullptr) job->finish(progress(), state);
 }
 
+void LinearTrainer::set_initial(std::function<InitialWeights()> initial) {
+  if (has_dual_variables(options_.solver.solver)) {
+    throw ConfigurationError(
+        fmt::format("--initial: the solver {} starts from dual variables, which a model does not have: "
+                    "expected another solver",
+                    to_string(options_.solver.solver)));
+  }
+  initial_ = std::move(initial);
+}
+
+void LinearTrainer::take_initial() {
+  const InitialWeights initial = initial_();
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    const std::span<const Key> keys = solvers_[worker.local_index()]->samples().keys();
+    std::vector<double> weights;
+    weights.reserve(keys.size());
+    for (const Key key : keys) weights.push_back(initial.weights[key.value()]);
+    // Several workers set a weight, to the same number.
+    worker.set(tables_.weights, keys, weights).wait();
+    worker.sync_barrier();
+  });
+}
+
 void LinearTrainer::start() {
   LinearEpoch record;
-  const ModelMeasures measures = measure(record, [](adapm::IntentWorker&, LinearSolver&) {});
+  const auto nothing = [](adapm::IntentWorker&, LinearSolver&) {};
+  ModelMeasures measures = measure(record, nothing);
   // A resumed training has the record.
   if (!epochs_.empty()) return;
   first_gradient_ = std::sqrt(measures.squared_gradient);
+  objective_of_nothing_ = measures.objective(problem_);
+  if (initial_) {
+    take_initial();
+    measures = measure(record, nothing);
+  }
   evaluate(record, measures);
   epochs_.push_back(record);
 }
@@ -140,12 +169,13 @@ void LinearTrainer::run_epoch() {
 ModelMeasures LinearTrainer::measure(LinearEpoch& record,
                                      const std::function<void(adapm::IntentWorker&, LinearSolver&)>& before) {
   ModelMeasures measures;
-  record.cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::IntentWorker& worker) {
-    LinearSolver& solver = *solvers_[worker.local_index()];
-    before(worker, solver);
-    const ModelMeasures found = solver.measure(worker);
-    if (worker.local_index() == 0) measures = found;
-  });
+  record.cost = run_measured(manager_, local_workers_, tables_.ids(), epoch_name(record.epoch),
+                             [&](adapm::IntentWorker& worker) {
+                               LinearSolver& solver = *solvers_[worker.local_index()];
+                               before(worker, solver);
+                               const ModelMeasures found = solver.measure(worker);
+                               if (worker.local_index() == 0) measures = found;
+                             });
   for (std::int32_t rank = 0; rank < manager_.ranks(); ++rank)
     if (workers_of(options_.workers, Rank{rank}) == 0) return of_workers(measures);
   return measures;
@@ -170,7 +200,8 @@ void LinearTrainer::evaluate(LinearEpoch& record, const ModelMeasures& measures)
     const double gap = record.objective - (measures.duals - measures.dual_penalty);
     record.error = gap / record.objective;
   } else {
-    record.error = first_gradient_ > 0 ? std::sqrt(measures.squared_gradient) / first_gradient_ : 0;
+    // With a large L1 penalty, weights 0 are the optimum.
+    record.error = std::sqrt(measures.squared_gradient) / (first_gradient_ > 0 ? first_gradient_ : 1);
   }
   record.accuracy = measures.correct / static_cast<double>(problem_.samples);
   if (test_) record.test = test_->quality(tables_, dual_penalty());

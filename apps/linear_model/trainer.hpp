@@ -49,11 +49,17 @@ struct LinearEpoch {
   double objective = 0;     // F of LinearProblem
   // How far the objective is from the optimum. Solvers with dual variables: the duality gap divided by the
   // objective, which is an upper bound. Others: the norm of the gradient divided by that of weights that are
-  // 0.
+  // 0, or by 1 if these are the optimum.
   double error = 0;
   double accuracy = 0;  // of the training samples
   std::optional<PredictionQuality> test = {};
   PhaseCost cost = {};
+};
+
+// Weights to start from.
+struct InitialWeights {
+  std::vector<double> weights;  // by key of the table
+  std::uint64_t known = 0;      // features that the model had
 };
 
 // Used by the manager's thread. Every call is collective, and has the same effect on every rank, also on
@@ -70,6 +76,11 @@ class LinearTrainer {
 
   // Computes the quality of these predictions after every epoch. Call it before run().
   void set_test(TestSamples samples) { test_.emplace(std::move(samples)); }
+
+  // Collective when it is called: returns the weights to start from, on every rank with workers. run() calls
+  // it before the first epoch, unless it resumes a checkpoint. Features that no sample has start at 0. Throws
+  // ConfigurationError if the solver has dual variables.
+  void set_initial(std::function<InitialWeights()> initial);
 
   // Collective. Runs epochs until the tolerance is reached, at most as many as the options have; calls
   // on_epoch on every rank after each. `job`, which may be null, saves checkpoints between epochs. If it
@@ -95,6 +106,8 @@ class LinearTrainer {
   // The first wide stage, and the record of epoch 0.
   void start();
   void run_epoch();
+  // Sets the weights of set_initial.
+  void take_initial();
   // Runs `before` and a wide stage on all workers, and sets the costs of the record.
   ModelMeasures measure(LinearEpoch& record,
                         const std::function<void(adapm::IntentWorker&, LinearSolver&)>& before);
@@ -120,7 +133,9 @@ class LinearTrainer {
   std::optional<Table<double>> sample_state_;           // by sample; if there is a job
   std::vector<std::unique_ptr<LinearSolver>> solvers_;  // by local index
   std::optional<TestSamples> test_;
-  double first_gradient_ = 0;  // norm, where weights are 0
+  std::function<InitialWeights()> initial_;
+  double first_gradient_ = 0;                   // norm, where weights are 0
+  std::optional<double> objective_of_nothing_;  // likewise; nullopt if the training was resumed
   std::vector<LinearEpoch> epochs_;
   bool has_stopped_ = false;
 };

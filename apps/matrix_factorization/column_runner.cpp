@@ -1,20 +1,14 @@
 #include "apps/matrix_factorization/column_runner.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 
-#include "lapse/io/loading/prefetching_loader.hpp"
 #include "lapse/io/loading/shuffle.hpp"
 
 namespace lapse::apps {
 
 ColumnRunner::ColumnRunner(const WorkerTask& task, const RunnerOptions& options)
-    : task_(task),
-      seed_(options.seed),
-      batch_(options.batch.value_or(kIntentBatch)),
-      lookahead_(options.lookahead.value_or(task.technique == adapm::Technique::localize ? kLocalizeAhead
-                                                                                         : kSignalAhead)),
+    : IntentRunner(task, options),
       cells_(column_cells(task.problem, task.schedule, task.first_worker, task.local_workers, task.worker)),
       trainer_(task.factors, task.model) {
   std::vector<std::uint32_t> rows;
@@ -28,38 +22,12 @@ ColumnRunner::ColumnRunner(const WorkerTask& task, const RunnerOptions& options)
   for (const std::uint32_t row : rows) rows_.push_back(task.factors.row_key(row));
 }
 
-void ColumnRunner::place(Worker& worker) {
-  if (localizes()) worker.localize(task_.factors.table, rows_).wait();
-}
-
 void ColumnRunner::run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   arrange(epoch);
-  const Table<float>& table = task_.factors.table;
-  const Clock first = worker.current_clock();
-  const auto clock_of = [&](std::size_t number) {
-    return Clock(first.value() + static_cast<std::int64_t>(number));
-  };
-  const bool signals = !localizes() && worker.ranks() > 1;
-  if (signals) worker.intent(table, rows_, first, clock_of(batches()));
-  const std::size_t ahead = localizes() ? lookahead_ : 0;
-  const auto make_next = [&, intents = worker.loader()](Batch& batch, std::uint64_t number) {
-    if (number == batches()) return false;
-    make(batch, number);
-    if (signals) intents.intent(table, batch.columns, clock_of(number), clock_of(number + 1));
-    return true;
-  };
-  io::PrefetchingLoader<Batch> loader({.ahead = lookahead_, .held = ahead + 1}, make_next);
-  std::deque<const Batch*> held;  // to be trained
-  std::size_t taken = 0;
-  for (std::size_t trained = 0; trained < batches(); ++trained) {
-    for (; taken < std::min(batches(), trained + 1 + ahead); ++taken) {
-      held.push_back(loader.next());
-      if (localizes()) static_cast<void>(worker.localize(table, held.back()->columns));
-    }
-    trainer_.train(worker, held.front()->cells, steps);
-    held.pop_front();
-    worker.advance_clock();
-  }
+  run_batches<Batch>(
+      worker, [this](Batch& batch, std::size_t number, const auto&, Clock) { make(batch, number); },
+      [&](Batch& batch) { static_cast<void>(worker.localize(task_.factors.table, batch.columns)); },
+      [&](Batch& batch) { trainer_.train(worker, batch.cells, steps); });
 }
 
 void ColumnRunner::arrange(std::uint64_t epoch) {
@@ -79,8 +47,7 @@ void ColumnRunner::arrange(std::uint64_t epoch) {
 }
 
 void ColumnRunner::make(Batch& batch, std::size_t number) const {
-  const std::size_t begin = number * batch_;
-  batch.cells = std::span(visits_).subspan(begin, std::min(batch_, visits_.size() - begin));
+  batch.cells = cells_of(number);
   batch.columns.clear();
   for (const io::Cell& cell : batch.cells) {
     const Key key = task_.factors.column_key(cell.column);

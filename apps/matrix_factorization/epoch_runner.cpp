@@ -7,10 +7,12 @@
 #include "apps/matrix_factorization/column_runner.hpp"
 #include "apps/matrix_factorization/latency_hiding_runner.hpp"
 #include "apps/matrix_factorization/leased_block_runner.hpp"
+#include "apps/matrix_factorization/ranking/ranking_runner.hpp"
 
 namespace lapse::apps {
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options) {
+  if (task.negatives != nullptr) return std::make_unique<RankingRunner>(task, options, *task.negatives);
   switch (options.mode) {
     case TrainingMode::blocking:
       if (options.access == BlockAccess::lease) return std::make_unique<LeasedBlockRunner>(task, options);

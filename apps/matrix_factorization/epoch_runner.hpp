@@ -13,6 +13,8 @@
 
 namespace lapse::apps {
 
+struct NegativeItems;
+
 enum class TrainingMode : std::uint8_t {
   blocking,        // subepochs of disjoint blocks, whose columns are localized between them
   latency_hiding,  // columns are localized a window of cells ahead of their use
@@ -37,6 +39,7 @@ struct WorkerTask {
   std::size_t first_worker;   // of its rank
   std::size_t local_workers;  // likewise
   adapm::Technique technique;
+  const NegativeItems* negatives = nullptr;  // for a loss that ranks items, which needs mode `intent`
 };
 
 // Defaults. Localized columns should arrive just in time; for intents, the manager chooses the time itself.
@@ -67,6 +70,8 @@ class EpochRunner {
   virtual void place(Worker& worker) = 0;
   // Visits each of the worker's cells once.
   virtual void run(adapm::IntentWorker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
+  // The sum of the losses in the last epoch, of a loss that ranks items; else 0.
+  virtual double loss_sum() const { return 0; }
 };
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options);

@@ -1,5 +1,7 @@
 #include "apps/matrix_factorization/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -16,6 +18,7 @@
 #include "apps/common/option_values.hpp"
 #include "apps/common/table_options.hpp"
 #include "apps/common/technique_option.hpp"
+#include "apps/matrix_factorization/ranking/ranking_options.hpp"
 
 namespace lapse::apps {
 
@@ -73,33 +76,44 @@ void add_data_options(CLI::App& app, DataOptions& data) {
       ->needs(file);
 }
 
-void add_model_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+void add_model_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions,
+                       OptionsByLoss& by_loss) {
   app.add_option("--rank", training.rank, "Factors of each user and item")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_flag("--biases,!--no-biases", training.biases, "Train biases of users and items (default: yes)");
-  app.add_option("--initial-scale", training.initial_scale, "Factors start uniform in [-scale, scale)")
-      ->check(number_from_0())
-      ->capture_default_str();
-  app.add_option("--l2", training.l2_factors, "Regularization of factors")
-      ->check(number_from_0())
-      ->capture_default_str();
-  const CLI::Option* const l2_biases =
-      app.add_option("--l2-biases", training.l2_biases, "Regularization of biases")
-          ->check(number_from_0())
-          ->capture_default_str();
-  conditions.add(l2_biases, "--biases", [&training] { return training.biases; });
+  app.add_flag("--biases,!--no-biases", training.biases,
+               "Train biases of users and items, with the losses bpr and warp of items (default: yes)");
+  const auto add = [&](const std::string& option, double& value, const std::string& meaning) {
+    return app.add_option(option, value, meaning)->check(number_from_0())->capture_default_str();
+  };
+  by_loss.initial_scale = add("--initial-scale", training.initial_scale,
+                              fmt::format("Factors start uniform in [-scale, scale) (losses bpr, warp: {})",
+                                          kRankingDefaults.initial_scale));
+  by_loss.l2 = add("--l2", training.l2_factors,
+                   fmt::format("Regularization of factors (loss bpr: {}, warp: {})", kRankingDefaults.bpr_l2,
+                               kRankingDefaults.warp_l2));
+  by_loss.l2_biases =
+      add("--l2-biases", training.l2_biases,
+          fmt::format("Regularization of biases (losses bpr, warp: {})", kRankingDefaults.l2_biases));
+  conditions.add(by_loss.l2_biases, "--biases", [&training] { return training.biases; });
 }
 
-void add_schedule_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+void add_schedule_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions,
+                          OptionsByLoss& by_loss) {
   using Kind = LearningRateOptions::Kind;
-  add_names(app, "--schedule", training.learning_rate.kind,
-            std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold_driver", Kind::bold_driver}},
-            "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
-            "error, else half");
-  app.add_option("--rate,--learning-rate", training.learning_rate.initial, "Learning rate of the first epoch")
-      ->check(number_above_0())
-      ->capture_default_str();
+  const CLI::Option* const schedule = add_names(
+      app, "--schedule", training.learning_rate.kind,
+      std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold_driver", Kind::bold_driver}},
+      "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
+      "error, else half");
+  conditions.add(schedule, "--loss squared, or as --schedule decay", [&training] {
+    return !training.ranking.ranks() || training.learning_rate.kind == Kind::decay;
+  });
+  by_loss.rate = app.add_option("--rate,--learning-rate", training.learning_rate.initial,
+                                fmt::format("Learning rate of the first epoch (loss bpr: {}, warp: {})",
+                                            kRankingDefaults.bpr_rate, kRankingDefaults.warp_rate))
+                     ->check(number_above_0())
+                     ->capture_default_str();
   const CLI::Option* const decay =
       app.add_option("--decay", training.learning_rate.decay, "For --schedule decay")
           ->check(number_from_0())
@@ -109,12 +123,13 @@ void add_schedule_options(CLI::App& app, TrainingOptions& training, OptionCondit
   app.add_option("--epochs", training.epochs, "Epochs at most")
       ->check(integer_from_0())
       ->capture_default_str();
-  const CLI::Option* const patience =
-      app.add_option("--patience", training.patience,
-                     "Stop after this many epochs without a better test error; 0: never")
-          ->check(integer_from_0())
-          ->capture_default_str();
-  conditions.add(patience, "--evaluate-every above 0",
+  by_loss.patience = app.add_option("--patience", training.patience,
+                                    fmt::format("Stop after this many epochs without a better test error, or "
+                                                "NDCG (losses bpr, warp: {}); 0: never",
+                                                kRankingDefaults.patience))
+                         ->check(integer_from_0())
+                         ->capture_default_str();
+  conditions.add(by_loss.patience, "--evaluate-every above 0",
                  [&training] { return training.patience == 0 || training.evaluate_every != 0; });
   app.add_option("--evaluate-every", training.evaluate_every,
                  "Epochs from one evaluation to the next; 0: never")
@@ -122,16 +137,20 @@ void add_schedule_options(CLI::App& app, TrainingOptions& training, OptionCondit
       ->capture_default_str();
 }
 
-void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionConditions& conditions) {
-  add_names(app, "--update-rule", rule.kind,
-            std::map<std::string, UpdateRuleKind>{{"add", UpdateRuleKind::add},
-                                                  {"sgd", UpdateRuleKind::sgd},
-                                                  {"adagrad", UpdateRuleKind::adagrad},
-                                                  {"rowwise-adagrad", UpdateRuleKind::rowwise_adagrad},
-                                                  {"adam", UpdateRuleKind::adam},
-                                                  {"ftrl", UpdateRuleKind::ftrl}},
-            "add: the workers make the steps of gradient descent, the server adds them; others: the workers "
-            "push gradients, the server makes the steps, with --rate as its learning rate");
+// Returns the option --update-rule.
+const CLI::Option* add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule,
+                                           OptionConditions& conditions) {
+  const CLI::Option* const update_rule = add_names(
+      app, "--update-rule", rule.kind,
+      std::map<std::string, UpdateRuleKind>{{"add", UpdateRuleKind::add},
+                                            {"sgd", UpdateRuleKind::sgd},
+                                            {"adagrad", UpdateRuleKind::adagrad},
+                                            {"rowwise-adagrad", UpdateRuleKind::rowwise_adagrad},
+                                            {"adam", UpdateRuleKind::adam},
+                                            {"ftrl", UpdateRuleKind::ftrl}},
+      "add: the workers make the steps of gradient descent, the server adds them; others: the workers "
+      "push gradients, the server makes the steps, with --rate as its learning rate (losses bpr, warp: "
+      "adagrad)");
   const auto only_with = [&](const std::string& rules, std::initializer_list<UpdateRuleKind> kinds,
                              const std::string& option, double& value, const CLI::Validator& valid,
                              const std::string& meaning) {
@@ -152,6 +171,7 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionCondi
             "Rule ftrl: the larger, the slower the first steps");
   only_with("ftrl", {UpdateRuleKind::ftrl}, "--l1", rule.l1, number_from_0(),
             "Rule ftrl: the larger, the more factors are 0");
+  return update_rule;
 }
 
 // Returns the option --mode.
@@ -172,7 +192,10 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
                                           {"intent", TrainingMode::intent}},
       "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized ahead "
       "of use; classic: nothing is localized; intent: column by column, workers signal intents (default with "
-      "--technique)");
+      "--technique, and with the losses bpr and warp)");
+  conditions.add(mode, "--loss squared, or as --mode intent", [&training] {
+    return !training.ranking.ranks() || training.runner.mode == TrainingMode::intent;
+  });
   only_in(TrainingMode::blocking, "blocking",
           add_names(
               app, "--access", training.runner.access,
@@ -216,10 +239,13 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
 void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_data_options(app, options.data);
   const auto conditions = std::make_shared<OptionConditions>();
-  add_model_options(app, options.training, *conditions);
-  add_schedule_options(app, options.training, *conditions);
-  add_update_rule_options(app, options.training.update_rule, *conditions);
+  OptionsByLoss by_loss{};
+  add_ranking_options(app, options.training.ranking, options.data, *conditions);
+  add_model_options(app, options.training, *conditions, by_loss);
+  add_schedule_options(app, options.training, *conditions, by_loss);
+  by_loss.update_rule = add_update_rule_options(app, options.training.update_rule, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
+  by_loss.mode = mode;
   conditions->add(app.add_flag("--deterministic", options.training.deterministic,
                                "Refuse modes whose results differ from run to run: blocking gives the same "
                                "ones with the same number of workers, bit for bit"),
@@ -228,7 +254,8 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   const CLI::Option* const technique = add_technique(app, options.technique);
   add_checkpoint_options(app, options.checkpoints, *conditions, WorkerClocks::none);
   add_settings(app, options.settings);
-  app.final_callback([conditions, mode, technique, &options] {
+  app.final_callback([conditions, mode, technique, by_loss, &options] {
+    choose_defaults(by_loss, options.training);
     choose_settings(options.settings, options.technique);
     choose_mode(*mode, *technique, options.technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();
@@ -238,13 +265,18 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
          [&options](std::uint64_t seed) {
            options.data.seed = options.data.zipf.seed = options.training.seed = seed;
          },
-         "Of generated matrix, held-out ratings, initial factors and order of the cells")
+         "Of generated matrix, held-out ratings, initial factors, order of the cells and negatives")
       ->check(integer_from_0())
       ->default_str("1");
   app.add_flag("--check", options.check,
                "Only print how the data is understood: columns, ids, counts, the first ratings");
   app.add_flag("--baselines,!--no-baselines", options.baselines,
-               "Show what mean and biases alone reach (default: yes)");
+               "Show what mean and biases alone reach, or the most popular items (default: yes)");
+  app.add_option(
+         "--initial", options.initial,
+         "Start from a trained model: the prefix of its files; known users and items get its factors, others "
+         "are new")
+      ->check(file_name());
   app.add_option("--output-prefix", options.output_prefix,
                  "Write the factors to PREFIX-rows.npy and PREFIX-columns.npy, biases to "
                  "PREFIX-{row,column}-biases.npy, the user and item ids of the rows of these files to "

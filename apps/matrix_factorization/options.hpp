@@ -24,6 +24,7 @@ struct MatrixFactorizationOptions {
   ManagerSettings settings;
   bool check = false;  // only says how the data is understood
   bool baselines = true;
+  std::string initial;        // a trained model to start from; empty: none
   std::string output_prefix;  // of the files of the factors; empty: none
   ResultFiles results;
 };

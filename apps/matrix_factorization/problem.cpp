@@ -30,6 +30,21 @@ std::vector<io::Cell> hold_out(std::vector<io::Cell>& cells, double fraction, st
   return held_out;
 }
 
+// Returns the number of cells that were left out.
+std::uint64_t keep_positive(std::vector<io::Cell>& train, std::vector<io::Cell>& test,
+                            const DataOptions& options) {
+  if (!options.positive_from) return 0;
+  // Rounded like the ratings, so that 0.7 is not below 0.7.
+  const auto least = static_cast<float>(*options.positive_from);
+  const auto is_below = [&](const io::Cell& cell) { return cell.value < least; };
+  if (!train.empty() && std::ranges::all_of(train, is_below)) {
+    throw ConfigurationError(fmt::format("no rating to train on is {} or higher: the highest is {}",
+                                         *options.positive_from,
+                                         std::ranges::max_element(train, {}, &io::Cell::value)->value));
+  }
+  return std::erase_if(train, is_below) + std::erase_if(test, is_below);
+}
+
 void check_inside(const std::vector<io::Cell>& cells, std::uint64_t rows, std::uint64_t columns) {
   for (const io::Cell& cell : cells) {
     if (cell.row >= rows || cell.column >= columns) {
@@ -81,7 +96,11 @@ FactorizationProblem generate(const DataOptions& options) {
       options.host_ranks);
   io::CoordinateMatrix matrix = io::make_zipf_matrix(zipf);
   std::vector<io::Cell> test = hold_out(matrix.cells, options.test_fraction, options.seed);
-  return make_problem(matrix.rows, matrix.columns, std::move(matrix.cells), std::move(test));
+  const std::uint64_t left_out = keep_positive(matrix.cells, test, options);
+  FactorizationProblem problem =
+      make_problem(matrix.rows, matrix.columns, std::move(matrix.cells), std::move(test));
+  problem.left_out = left_out;
+  return problem;
 }
 
 FactorizationProblem read_files(const DataOptions& options, const io::ReaderGroup& group) {
@@ -107,6 +126,7 @@ FactorizationProblem read_files(const DataOptions& options, const io::ReaderGrou
     if (const std::string warning = overlap_warning(test, train, "ratings", position); !warning.empty())
       group.warn(fmt::format("{}: {}", io::input_name(options.test_file), warning));
   }
+  const std::uint64_t left_out = keep_positive(train, test, options);
   const auto rows = ids.users.sort();
   const auto columns = ids.items.sort();
   translate(train, rows, columns);
@@ -116,6 +136,7 @@ FactorizationProblem read_files(const DataOptions& options, const io::ReaderGrou
   problem.column_ids = ids.items.ids();
   problem.row_names = ids.users.names();
   problem.column_names = ids.items.names();
+  problem.left_out = left_out;
   problem.layouts = std::move(layouts);
   problem.format = {options.columns, options.separator};
   return problem;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct DataOptions {
   io::IdKind ids = io::IdKind::found;
   double test_fraction = 0.1;
   std::uint64_t seed = 1;  // for the choice of the held-out cells
+  // Cells are interactions, and ratings below this one are none; nullopt: all cells are kept.
+  std::optional<double> positive_from = {};
   io::ZipfMatrixOptions zipf;
   std::int32_t host_ranks = 1;  // ranks of this host that hold a copy of the matrix
 };
@@ -45,6 +48,8 @@ struct FactorizationProblem {
   // Names, likewise, in the order of their bytes. Empty if the ids are numbers.
   io::Vocabulary row_names = {};
   io::Vocabulary column_names = {};
+  // Cells to train on and held out that were left out, as ratings below DataOptions::positive_from.
+  std::uint64_t left_out = 0;
   // Which columns and separator the user gave.
   io::TableFormat format = {};
   // How the files were understood, line by line.
@@ -57,8 +62,9 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
 
 // Collective over the group. Every rank gets the whole problem, read (io::shared_inputs) or generated. Rows
 // and columns are the ids that occur in either file, in ascending order. Every cell is held out with
-// probability test_fraction, the same cells for equal seeds. Throws FileError; ConfigurationError if both
-// files are one stream or only the test ratings are a file; OutOfMemory, for a generated matrix before it is
+// probability test_fraction, the same cells for equal seeds, then ratings below positive_from are left out.
+// Throws FileError; ConfigurationError if both files are one stream, only the test ratings are a file, or no
+// rating to train on reaches positive_from; OutOfMemory, for a generated matrix before it is
 // made; and what make_problem throws.
 FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group = {});
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/common/management_report.hpp"
+#include "apps/matrix_factorization/ranking/ranking_report.hpp"
 
 namespace lapse::apps {
 
@@ -34,6 +35,8 @@ std::string epochs_json(const Trainer& trainer) {
       json += fmt::format(", \"train_rmse\": {}, \"test_rmse\": {}", json_number(record.errors->train_rmse),
                           json_number_or_null(record.errors->test_rmse));
     }
+    if (record.train_loss) json += fmt::format(", \"train_loss\": {}", json_number(*record.train_loss));
+    if (record.quality) json += quality_json(*record.quality, trainer.options().ranking.top);
     json += "}";
   }
   return json + "]";
@@ -65,6 +68,14 @@ std::uint64_t repeated_cells(std::vector<io::Cell> cells) {
   return repeated;
 }
 
+void add_errors(Summary& summary, const Errors& errors) {
+  summary.add("best_train_rmse", errors.train_rmse, "  train RMSE");
+  if (errors.test_rmse)
+    summary.add("best_test_rmse", *errors.test_rmse, "  test RMSE");
+  else
+    summary.add_json("best_test_rmse", "null");
+}
+
 }  // namespace
 
 std::string describe_data(const FactorizationProblem& problem) {
@@ -75,6 +86,7 @@ std::string describe_data(const FactorizationProblem& problem) {
   const auto [least, greatest] = std::ranges::minmax_element(problem.train, {}, &io::Cell::value);
   text += fmt::format("{} ratings to train on, from {} to {}, mean {:.4f}; {} held out\n",
                       problem.train.size(), least->value, greatest->value, problem.mean, problem.test.size());
+  if (problem.left_out != 0) text += fmt::format("{} lower ratings are left out\n", problem.left_out);
   text += fmt::format("{} ratings to train on are of a user and an item that were rated before\n",
                       repeated_cells(problem.train));
   constexpr std::size_t kShownRatings = 5;
@@ -85,18 +97,24 @@ std::string describe_data(const FactorizationProblem& problem) {
   return text;
 }
 
-std::string describe(const FactorizationProblem& problem, const std::optional<Baselines>& baselines) {
+std::string describe(const FactorizationProblem& problem, const BaselineResults& baselines) {
   std::string text =
       fmt::format("{} x {} matrix, {} cells to train on, {} held out, mean {:.4f}", problem.rows,
                   problem.columns, problem.train.size(), problem.test.size(), problem.mean);
-  if (baselines) {
-    text += fmt::format("\nbaselines: test RMSE {:.4f} with the mean, {:.4f} with biases", baselines->mean,
-                        baselines->biases);
+  if (problem.left_out != 0) text += fmt::format("; {} lower ratings are left out", problem.left_out);
+  if (baselines.errors) {
+    text += fmt::format("\nbaselines: test RMSE {:.4f} with the mean, {:.4f} with biases",
+                        baselines.errors->mean, baselines.errors->biases);
   }
   return text;
 }
 
-std::string describe(const EpochRecord& record) {
+std::string describe_popularity(const RankingQuality& quality, std::size_t top) {
+  if (quality.users == 0) return {};
+  return fmt::format("most popular items, {} users: test {}\n", quality.users, describe(quality, top));
+}
+
+std::string describe(const EpochRecord& record, std::size_t top) {
   std::string text =
       fmt::format("epoch {:3}  rate {:.5f}  {:9.5f} s  local {:6.2f} %", record.epoch, record.learning_rate,
                   record.cost.seconds, 100 * local_share(record.cost.accesses));
@@ -104,24 +122,30 @@ std::string describe(const EpochRecord& record) {
     text += fmt::format("  train RMSE {:.4f}", record.errors->train_rmse);
     if (record.errors->test_rmse) text += fmt::format("  test RMSE {:.4f}", *record.errors->test_rmse);
   }
+  if (record.train_loss) text += fmt::format("  train loss {:.4f}", *record.train_loss);
+  if (record.quality && record.quality->users != 0) text += "  test " + describe(*record.quality, top);
   return text;
 }
 
 Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
-                  const std::optional<Baselines>& baselines, const adapm::Statistics& statistics) {
+                  const BaselineResults& baselines, const adapm::Statistics& statistics) {
   const std::uint64_t epochs = trainer.epochs().size();
   Summary summary;
-  if (baselines) {
-    summary.add("baseline_mean_rmse", baselines->mean);
-    summary.add("baseline_biases_rmse", baselines->biases);
+  const RankingOptions& ranking = trainer.options().ranking;
+  if (baselines.errors) {
+    summary.add("baseline_mean_rmse", baselines.errors->mean);
+    summary.add("baseline_biases_rmse", baselines.errors->biases);
   }
+  if (baselines.popularity)
+    add_quality(summary, "baseline_popularity_", *baselines.popularity, ranking.top, false);
+  summary.add("loss", to_string(ranking.loss));
   if (const EpochRecord* const best = trainer.best()) {
     summary.add("best_epoch", best->epoch, "best epoch");
-    summary.add("best_train_rmse", best->errors->train_rmse, "  train RMSE");
-    if (const auto test_rmse = best->errors->test_rmse) {
-      summary.add("best_test_rmse", *test_rmse, "  test RMSE");
-    } else {
-      summary.add_json("best_test_rmse", "null");
+    if (best->errors) add_errors(summary, *best->errors);
+    if (best->train_loss) summary.add("best_train_loss", *best->train_loss, "  train loss");
+    if (best->quality) {
+      add_quality(summary, "best_test_", *best->quality, ranking.top, true);
+      summary.add("test_users", best->quality->users);
     }
   }
   summary.add("workers", std::uint64_t{trainer.schedule().workers()}, "workers");
@@ -132,7 +156,7 @@ Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
   add_costs(summary, total, epochs);
   if (trainer.options().runner.mode == TrainingMode::intent)
     add_management(summary, trainer.technique(), total, statistics, epochs);
-  summary.add("mean", double{trainer.model().mean()});
+  if (!ranking.ranks()) summary.add("mean", double{trainer.model().mean()});
   summary.add_json("history", epochs_json(trainer));
   summary.add_json("statistics", statistics.to_json());
   return summary;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapm/parameter_manager.hpp"
@@ -16,6 +17,10 @@
 #include "apps/matrix_factorization/learning_rate.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
+#include "apps/matrix_factorization/ranking/pair_trainer.hpp"
+#include "apps/matrix_factorization/ranking/ranking_loss.hpp"
+#include "apps/matrix_factorization/ranking/ranking_quality.hpp"
+#include "apps/matrix_factorization/ranking/user_items.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
 #include "apps/matrix_factorization/update_rule_options.hpp"
 
@@ -37,6 +42,7 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 1;  // epochs between evaluations; 0: none
   std::uint64_t seed = 1;            // for initial factors and orders
   RunnerOptions runner;
+  RankingOptions ranking;
   // Requires a mode whose result is equal in every run; a resumed run needs the same number of workers.
   bool deterministic = false;
 
@@ -53,8 +59,16 @@ struct Errors {
 struct EpochRecord {
   std::uint64_t epoch = 0;  // from 1
   double learning_rate = 0;
-  std::optional<Errors> errors;  // after the epoch, if it was evaluated
+  std::optional<Errors> errors;  // after the epoch, if it was evaluated; of the squared loss
   PhaseCost cost;                // of training alone
+  // Of a loss that ranks items: the mean over the interactions while they were trained; and the quality after
+  // the epoch, if it was evaluated, which has no users without held-out interactions.
+  std::optional<double> train_loss = {};
+  std::optional<RankingQuality> quality = {};
+
+  // What the best epoch has least of, if this one was evaluated: the test error, or minus the NDCG; without
+  // held-out cells the training error, or loss.
+  std::optional<double> deciding_loss() const;
 };
 
 // Used by the manager's thread. Every call is collective, and has the same effect on every rank, also on
@@ -70,6 +84,10 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
+  // Collective when it is called: sets the initial values of the tables. run() calls it before the first
+  // epoch, unless it resumes from a checkpoint.
+  void set_initial(std::function<void()> initial) { initial_ = std::move(initial); }
+
   // Collective. Trains until the options end it; calls on_epoch on every rank after every epoch. Throws Error
   // if the training has diverged: see require_healthy. `job`, which may be null, saves checkpoints. If it
   // resumes, the training continues from its checkpoint. If it is to stop, the training returns after the
@@ -79,11 +97,14 @@ class Trainer {
 
   // Collective. Trains one epoch, without an evaluation.
   EpochRecord run_epoch();
-  // Collective. Evaluates in parallel on all workers.
+  // Collective. Evaluates in parallel on all workers. For the squared loss.
   Errors evaluate();
+  // The same for losses that rank items: the model's rankings, and the list of the most popular items.
+  RankingQuality evaluate_ranking();
+  RankingQuality evaluate_popularity();
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
-  // Of the evaluated epochs, the one with the smallest test error (without test cells: training error).
+  // Of the evaluated epochs, the one with the least deciding_loss().
   const EpochRecord* best() const;
   adapm::Technique technique() const { return manager_.options().technique; }
   const TrainingOptions& options() const { return options_; }
@@ -95,13 +116,20 @@ class Trainer {
   struct WorkerState;
 
   void prepare();
+  void prepare_ranking();
+  // Collective. The mean over all users of what every worker's evaluator finds for its own.
+  template <class Evaluate>
+  RankingQuality mean_quality(Evaluate&& evaluate);
   bool is_due(std::uint64_t epoch) const;
+  // Collective. The mean loss of the last epoch's interactions.
+  double mean_loss();
   // Collective. Throws Error if the training has diverged.
   void check_health(const EpochRecord& record, TrainingJob* job) const;
   bool is_finished() const;
 
   // Content of a checkpoint besides the table.
-  void begin(TrainingJob& job);
+  // Returns whether it resumes.
+  bool begin(TrainingJob& job);
   RunIdentity identity() const;
   SavedState saved_state() const;
   void set_state(const SavedState& state);
@@ -115,8 +143,11 @@ class Trainer {
   BlockSchedule schedule_;
   FactorTable factors_;
   LearningRate learning_rate_;
-  double value_scale_;  // of the cells
+  double value_scale_;                              // of the cells
+  std::unique_ptr<const NegativeItems> negatives_;  // both null for the squared loss
+  std::unique_ptr<const UserItems> held_out_;
   std::vector<EpochRecord> epochs_;
+  std::function<void()> initial_;
   bool has_stopped_ = false;
   std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each used only by its worker
 };

@@ -15,6 +15,12 @@ Json record_json(const EpochRecord& record) {
     json["train_rmse"] = record.errors->train_rmse;
     if (record.errors->test_rmse) json["test_rmse"] = *record.errors->test_rmse;
   }
+  if (record.train_loss) json["train_loss"] = *record.train_loss;
+  if (record.quality) {
+    const RankingQuality& quality = *record.quality;
+    json["quality"] = {quality.users, quality.precision, quality.recall, quality.average_precision,
+                       quality.ndcg,  quality.auc};
+  }
   return json;
 }
 
@@ -24,6 +30,13 @@ EpochRecord record_of(const Json& json, std::uint64_t epoch) {
   if (json.contains("train_rmse")) {
     record.errors = Errors{json.at("train_rmse").get<double>(), std::nullopt};
     if (json.contains("test_rmse")) record.errors->test_rmse = json.at("test_rmse").get<double>();
+  }
+  if (json.contains("train_loss")) record.train_loss = json.at("train_loss").get<double>();
+  if (json.contains("quality")) {
+    const Json& quality = json.at("quality");
+    const auto number = [&](std::size_t i) { return quality.at(i).get<double>(); };
+    record.quality = RankingQuality{
+        quality.at(0).get<std::uint64_t>(), number(1), number(2), number(3), number(4), number(5)};
   }
   return record;
 }
@@ -70,6 +83,7 @@ RunIdentity Trainer::identity() const {
   run.add("the number of training cells", std::uint64_t{problem_.train.size()});
   run.add("the number of held-out cells", std::uint64_t{problem_.test.size()});
   run.add("the checksum of the cells", checksum(problem_.train) ^ checksum(problem_.test));
+  run.add("--loss", to_string(options_.ranking.loss));
   run.add("--rank", options_.rank);
   run.add("--biases", options_.biases);
   run.add("--l2", options_.l2_factors);
@@ -83,6 +97,10 @@ RunIdentity Trainer::identity() const {
   run.add("--beta2", rule.beta2);
   run.add("--beta", rule.beta);
   run.add("--l1", rule.l1);
+  if (options_.ranking.ranks()) {
+    run.add("--max-sampled", std::uint64_t{options_.ranking.max_sampled});
+    run.add("--top", std::uint64_t{options_.ranking.top});
+  }
   run.add("--order", options_.runner.order == CellOrder::sorted ? "sorted" : "shuffled");
   run.add("--seed", options_.seed);
   run.add("--deterministic", options_.deterministic);
@@ -92,10 +110,12 @@ RunIdentity Trainer::identity() const {
   return run;
 }
 
-void Trainer::begin(TrainingJob& job) {
+bool Trainer::begin(TrainingJob& job) {
   job.add(factors_.table, "factors");
-  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
+  const auto state = job.begin(identity());
+  if (state) read_state([&] { set_state(*state); });
   job.set_progress({.epochs = epochs_.size()});
+  return state.has_value();
 }
 
 SavedState Trainer::saved_state() const {

@@ -13,13 +13,14 @@ using Words = std::vector<std::string>;
 
 // Of baselines, of what was unknown, and numbers of epochs.
 constexpr std::array kIncomparable{"baseline", "base", "unseen", "unknown", "epoch", "epochs", "ranks"};
-constexpr std::array kHigherQualities{"accuracy",  "auc",    "mrr",      "hits",        "likelihood",
-                                      "coherence", "recall", "spearman", "correlation", "precision"};
+constexpr std::array kHigherQualities{"accuracy",    "auc",       "mrr",    "hits",
+                                      "likelihood",  "coherence", "recall", "spearman",
+                                      "correlation", "precision", "ndcg",   "map"};
 constexpr std::array kLowerQualities{"loss", "rmse", "mae", "mse", "error", "perplexity", "objective"};
 constexpr std::array kLowerCosts{"seconds", "late",   "stale",     "remote",
                                  "bytes",   "queued", "imbalance", "messages"};
 
-constexpr std::array kAbbreviations{"rmse", "mse", "mae", "mrr", "auc"};
+constexpr std::array kAbbreviations{"rmse", "mse", "mae", "mrr", "auc", "ndcg", "map"};
 
 bool has_any(const Words& words, const auto& list) {
   return std::ranges::any_of(

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "apps/answers/named_rows.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "apps/report/embedding_page.hpp"
 
 namespace lapse::apps {

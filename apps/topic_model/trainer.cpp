@@ -118,9 +118,9 @@ void TopicTrainer::run_epoch() {
   TopicEpoch record;
   record.epoch = epoch + 1;
   const auto ids = tables_.ids();
-  record.cost = run_measured(manager_, local_workers_, ids, [&](adapm::IntentWorker& worker) {
-    workers_[worker.local_index()]->run(worker, tables_, epoch);
-  });
+  record.cost = run_measured(
+      manager_, local_workers_, ids, epoch_name(epoch + 1),
+      [&](adapm::IntentWorker& worker) { workers_[worker.local_index()]->run(worker, tables_, epoch); });
   if (options_.optimizes(record.epoch)) {
     const auto begin = std::chrono::steady_clock::now();
     optimize_priors();

@@ -42,6 +42,8 @@ def add_management(summary, technique, cost, statistics, epochs):
             ("remote_operation_share", cost.access("remote_operations"), cost.access("operations"), "remote calls")):
         share = _ratio(part, whole)
         summary.add(name, share, f"  {label}", f"{100 * share:.3f} %")
+    cause = _main_cause(statistics["intents"]["remote"])
+    summary.add("remote_cause", cause, "  most frequent cause", cause)
     ranks = statistics["server"]["ranks"]
     for name, count, label in (("relocations_per_epoch", cost.access("relocations_in"), "relocations"),
                                ("copies_per_epoch", cost.access("copies_in"), "copies set up"),
@@ -49,6 +51,15 @@ def add_management(summary, technique, cost, statistics, epochs):
         summary.add(name, count / epochs, f"  {label}", f"{count / epochs:.0f} per epoch")
     _add_staleness(summary, cost)
     _add_timing(summary, statistics["intents"]["total"])
+
+
+def _main_cause(tables):
+    """The cause of most accesses of one table in other domains."""
+    counts = [(count, name, table["table"]) for table in tables for name, count in table.items() if name != "table"]
+    if not counts:
+        return "none"
+    count, name, table = max(counts, key=lambda entry: entry[0])
+    return f"{name} in table {table}: {100 * count / sum(entry[0] for entry in counts):.0f} %"
 
 
 def _add_staleness(summary, cost):

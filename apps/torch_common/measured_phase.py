@@ -41,8 +41,8 @@ def _difference(later, earlier):
     return {name: count - earlier.get(name, 0) for name, count in later.items()}
 
 
-def run_measured(ctx, world, workers, function):
-    """Collective. Runs function(worker) on this many workers of this rank, after a barrier of all. Returns the PhaseCost."""
+def run_measured(ctx, world, workers, name, function):
+    """Collective. With `name` in traces of allocation, runs function(worker) on this many workers of this rank, after a barrier of all. Returns the PhaseCost."""
     before = _counters(ctx.manager.statistics())
     seconds = []
 
@@ -52,7 +52,9 @@ def run_measured(ctx, world, workers, function):
         function(worker)
         # Without a further barrier: workers may have advanced their clocks differently often.
         seconds.append(time.monotonic() - begin)
-    ctx.run(workers, measured)
+    import lapse  # Not needed by programs in plain PyTorch, which also use PhaseCost.
+    with lapse.trace_band(name):
+        ctx.run(workers, measured)
     longest = max(world.allgather(max(seconds, default=0.0)))
     after = _counters(ctx.manager.statistics())
     return PhaseCost(longest, _difference(after[0], before[0]), _difference(after[1], before[1]))

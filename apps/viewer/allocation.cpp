@@ -79,13 +79,60 @@ std::size_t table_in(Allocation& allocation, const RankTable& table) {
   const auto found = std::ranges::find(allocation.tables, table.name, &TableAllocation::name);
   const std::int32_t domains = std::ranges::max(table.domains) + 1;
   if (found == allocation.tables.end()) {
-    allocation.tables.push_back(TableAllocation{
-        .name = table.name, .keys = table.keys, .home = table.home, .domains = domains, .changes = {}});
+    TableAllocation& added = allocation.tables.emplace_back();
+    added.name = table.name;
+    added.keys = table.keys;
+    added.home = table.home;
+    added.value_bytes = table.value_bytes;
+    added.content_bytes = table.content_bytes;
+    added.delta_bytes = table.delta_bytes;
+    added.may_have_replicas = table.may_have_replicas;
+    added.domains = domains;
+    added.rounds.resize(static_cast<std::size_t>(domains));
     return allocation.tables.size() - 1;
   }
   if (found->keys != table.keys || found->domains != domains || found->home != table.home)
     throw ConfigurationError(fmt::format("the ranks' traces have different tables '{}'", table.name));
   return static_cast<std::size_t>(found - allocation.tables.begin());
+}
+
+// Adds what a rank's trace has. `time`: of the rank's clock to that of all.
+template <class Time>
+void add_rank(Allocation& allocation, const RankTrace& trace, Time&& time) {
+  const auto rank = static_cast<std::size_t>(trace.rank);
+  std::vector<std::size_t> tables;
+  for (const RankTable& table : trace.tables) tables.push_back(table_in(allocation, table));
+  const auto table_of = [&](const auto& event) -> TableAllocation& {
+    return allocation.tables[tables[event.table]];
+  };
+  const auto domain_of = [&](const auto& event) { return trace.tables[event.table].domains[rank]; };
+  for (const RankChange& change : trace.changes)
+    table_of(change).changes.push_back({time(change.time), change.key, domain_of(change), change.state});
+  for (const RankWant& want : trace.wants)
+    table_of(want).wants.push_back({time(want.time), want.key, domain_of(want), want.on});
+  for (const RankAccess& access : trace.accesses)
+    table_of(access).accesses.push_back({time(access.time), access.key, domain_of(access), access.kind});
+  for (std::size_t i = 0; i < trace.tables.size(); ++i) {
+    const auto domain = static_cast<std::size_t>(trace.tables[i].domains[rank]);
+    auto& rounds = allocation.tables[tables[i]].rounds[domain];
+    if (trace.rounds.size() <= rounds.size()) continue;
+    rounds.clear();
+    std::ranges::transform(trace.rounds, std::back_inserter(rounds), time);
+  }
+  if (trace.rank == 0) {
+    const auto at_time = [&](const RankPhase& phase) {
+      return RankPhase{.name = phase.name, .begin = time(phase.begin), .end = time(phase.end)};
+    };
+    std::ranges::transform(trace.phases, std::back_inserter(allocation.phases), at_time);
+    std::ranges::transform(trace.bands, std::back_inserter(allocation.bands), at_time);
+    allocation.notes = trace.notes;
+  }
+  allocation.duration = std::max(allocation.duration, time(trace.end));
+  if (!trace.is_closed) allocation.incomplete.push_back(trace.rank);
+  if (trace.dropped) {
+    const std::int64_t dropped = time(*trace.dropped);
+    allocation.dropped = std::min(allocation.dropped.value_or(dropped), dropped);
+  }
 }
 
 }  // namespace
@@ -107,35 +154,31 @@ Allocation merge_traces(const std::vector<RankTrace>& traces) {
   }
   const std::int64_t begin = made.value_or(traces[0].begin);
   for (const RankTrace& trace : traces) {
-    const ClockCorrection& clock = clock_of(trace);
-    const auto time = [&](std::int64_t of_rank) {
+    add_rank(allocation, trace, [&clock = clock_of(trace), begin](std::int64_t of_rank) {
       return std::max<std::int64_t>(clock.corrected(of_rank) - begin, 0);
-    };
-    std::vector<std::size_t> tables;
-    for (const RankTable& table : trace.tables) tables.push_back(table_in(allocation, table));
-    for (const RankChange& change : trace.changes) {
-      const std::int32_t domain = trace.tables[change.table].domains[static_cast<std::size_t>(trace.rank)];
-      allocation.tables[tables[change.table]].changes.push_back(
-          {.time = time(change.time), .key = change.key, .domain = domain, .state = change.state});
-    }
-    if (trace.rank == 0) {
-      for (const RankPhase& phase : trace.phases)
-        allocation.phases.push_back({.name = phase.name, .begin = time(phase.begin), .end = time(phase.end)});
-    }
-    allocation.duration = std::max(allocation.duration, time(trace.end));
-    if (!trace.is_closed) allocation.incomplete.push_back(trace.rank);
-    if (trace.dropped) {
-      const std::int64_t dropped = time(*trace.dropped);
-      allocation.dropped = std::min(allocation.dropped.value_or(dropped), dropped);
-    }
+    });
   }
-  for (TableAllocation& table : allocation.tables)
+  for (TableAllocation& table : allocation.tables) {
     std::ranges::stable_sort(table.changes, {}, &KeyChange::time);
+    std::ranges::stable_sort(table.wants, {}, &KeyWant::time);
+    std::ranges::stable_sort(table.accesses, {}, &KeyAccess::time);
+  }
   return allocation;
 }
 
+void forget_after(Allocation& allocation, std::int64_t time) {
+  const auto is_later = [time](const auto& event) { return event.time > time; };
+  for (TableAllocation& table : allocation.tables) {
+    std::erase_if(table.changes, is_later);
+    std::erase_if(table.wants, is_later);
+    std::erase_if(table.accesses, is_later);
+    for (auto& rounds : table.rounds)
+      std::erase_if(rounds, [time](std::int64_t round) { return round > time; });
+  }
+}
+
 std::vector<std::string> trace_paths(const std::string& prefix) {
-  const std::size_t ranks = read_rank_trace(prefix + ".0").hosts.size();
+  const std::size_t ranks = read_rank_header(prefix + ".0").hosts.size();
   std::vector<std::string> paths;
   for (std::size_t rank = 0; rank < ranks; ++rank) paths.push_back(fmt::format("{}.{}", prefix, rank));
   return paths;

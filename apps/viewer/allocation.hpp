@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,18 +20,46 @@ struct KeyChange {
   std::uint8_t state = 0;  // TraceState
 };
 
+// Intents of a domain begin (`on`) or cease to want a key.
+struct KeyWant {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;
+  std::int32_t domain = 0;
+  bool on = false;
+};
+
+// A worker of a domain accesses a key.
+struct KeyAccess {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;
+  std::int32_t domain = 0;
+  std::uint8_t kind = 0;  // TraceAccess
+};
+
 struct TableAllocation {
   std::string name;
   std::uint64_t keys = 0;  // 0: a sparse table
   std::string home;
+  // Of each key's value, and of the value and its optimizer's state; 0: they differ, or the trace lacks them.
+  std::uint64_t value_bytes = 0;
+  std::uint64_t content_bytes = 0;
+  std::uint64_t delta_bytes = 0;  // that a replica sends for its changes
+  bool may_have_replicas = true;
   std::int32_t domains = 0;
-  std::vector<KeyChange> changes;  // ascending in time
+  // ascending in time
+  std::vector<KeyChange> changes;
+  std::vector<KeyWant> wants;
+  std::vector<KeyAccess> accesses;
+  std::vector<std::vector<std::int64_t>> rounds;  // of each domain, those of its rank with the largest number
 };
 
 struct Allocation {
   std::vector<std::int32_t> hosts;  // of each rank
   std::vector<TableAllocation> tables;
-  std::vector<RankPhase> phases;  // of rank 0
+  // of rank 0
+  std::vector<RankPhase> phases;
+  std::vector<RankPhase> bands;
+  std::map<std::string, std::string> notes;
   std::int64_t duration = 0;
   std::vector<std::int32_t> incomplete;  // ranks that did not close their server
   std::optional<std::int64_t> dropped;   // from then on a rank did not record changes
@@ -48,6 +77,9 @@ struct Relocation {
 // and the last ones. Throws ConfigurationError if a rank is missing or there twice, or ranks had different
 // tables.
 Allocation merge_traces(const std::vector<RankTrace>& traces);
+
+// Removes the events after a time.
+void forget_after(Allocation& allocation, std::int64_t time);
 
 // Reads "<prefix>.0", whose header has the number of ranks, and the files of the others. Throws FileError and
 // ConfigurationError.

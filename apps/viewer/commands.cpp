@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <unordered_set>
 #include <vector>
@@ -31,6 +32,46 @@ std::string state_text(std::uint8_t state) {
   if ((state & kTraceOwner) != 0) return "owns it";
   if ((state & kTraceCopy) != 0) return fmt::format("has a replica{}", awaited);
   return *awaited != '\0' ? "awaits it" : "has nothing of it";
+}
+
+struct KeyLine {
+  std::int64_t time = 0;
+  std::int32_t domain = 0;
+  std::string text;
+};
+
+std::string accesses_text(std::uint8_t kind, std::size_t count) {
+  const char* const what = (kind & kTraceWrites) != 0 ? "write" : "read";
+  const char* const where = (kind & kTraceRemote) != 0 ? " by messages" : "";
+  return count == 1 ? fmt::format("1 {}{}", what, where) : fmt::format("{} {}s{}", count, what, where);
+}
+
+// All that happened to a key, in the order of time. Equal accesses with nothing between them are one line.
+std::vector<KeyLine> lines_of(const TableAllocation& table, std::uint64_t key) {
+  std::vector<KeyLine> lines;
+  for (const KeyChange& change : table.changes)
+    if (change.key == key) lines.push_back({change.time, change.domain, state_text(change.state)});
+  for (const KeyWant& want : table.wants)
+    if (want.key == key)
+      lines.push_back({want.time, want.domain, want.on ? "intents want it" : "no intent wants it"});
+  std::ranges::stable_sort(lines, {}, &KeyLine::time);
+  std::vector<KeyLine> all;
+  auto next = lines.begin();
+  std::uint8_t kind = 0;
+  std::size_t equal = 0;  // of the last line; 0: it is no access
+  for (const KeyAccess& access : table.accesses) {
+    if (access.key != key) continue;
+    for (; next != lines.end() && next->time <= access.time; equal = 0) all.push_back(*next++);
+    if (equal > 0 && access.kind == kind && access.domain == all.back().domain) {
+      all.back().text = accesses_text(kind, ++equal);
+      continue;
+    }
+    kind = access.kind;
+    equal = 1;
+    all.push_back({access.time, access.domain, accesses_text(kind, equal)});
+  }
+  all.insert(all.end(), next, lines.end());
+  return all;
 }
 
 // Calls on_set_up(time) and on_drop(time) for replicas.
@@ -65,6 +106,9 @@ void print_trace_summary(const Allocation& allocation, std::FILE* out) {
   const auto hosts = std::set<std::int32_t>(allocation.hosts.begin(), allocation.hosts.end()).size();
   fmt::print(out, "{} ranks on {} hosts, {:.3f} s, {} phases\n", allocation.hosts.size(), hosts,
              seconds_of(allocation.duration), allocation.phases.size());
+  for (const auto& [name, value] : allocation.notes) fmt::print(out, "{}: {}\n", name, value);
+  for (const RankPhase& band : allocation.bands)
+    fmt::print(out, "{}: {:.3f} s to {:.3f} s\n", band.name, seconds_of(band.begin), seconds_of(band.end));
   for (const std::int32_t rank : allocation.incomplete)
     fmt::print(out, "rank {} did not close its server: its last changes may be missing\n", rank);
   if (allocation.dropped)
@@ -83,6 +127,13 @@ void print_trace_summary(const Allocation& allocation, std::FILE* out) {
     std::uint64_t set_up = 0;
     for_each_replica_change(
         table, [&](std::int64_t) { ++set_up; }, [](std::int64_t) {});
+    if (!table.accesses.empty() || !table.wants.empty()) {
+      const auto remote = std::ranges::count_if(
+          table.accesses, [](const KeyAccess& access) { return (access.kind & kTraceRemote) != 0; });
+      const auto begun = std::ranges::count_if(table.wants, &KeyWant::on);
+      fmt::print(out, "table '{}': {} accesses, {} of them by messages to other domains; wanted {} times\n",
+                 table.name, table.accesses.size(), remote, begun);
+    }
     fmt::print(
         out,
         "table '{}': {} domains, {} of {} keys in the trace; {} keys moved, {} relocations, {} of them "
@@ -105,11 +156,8 @@ void print_key(const TableAllocation& table, std::uint64_t key, std::optional<do
         fmt::join(domains_with(states, kTraceAwaited), ", "));
     return;
   }
-  for (const KeyChange& change : table.changes) {
-    if (change.key == key)
-      fmt::print(out, "{:>14.6f} s  domain {:<4} {}\n", seconds_of(change.time), change.domain,
-                 state_text(change.state));
-  }
+  for (const KeyLine& line : lines_of(table, key))
+    fmt::print(out, "{:>14.6f} s  domain {:<4} {}\n", seconds_of(line.time), line.domain, line.text);
 }
 
 void print_moves(const TableAllocation& table, std::size_t count, bool returns, std::FILE* out) {

@@ -17,7 +17,8 @@ void print_trace_summary(const Allocation& allocation, std::FILE* out);
 // The table of this name; the only one if the name is empty. Throws ConfigurationError.
 const TableAllocation& chosen_table(const Allocation& allocation, const std::string& name);
 
-// Who owned the key, and which domains had a replica of it, at a time in seconds. Without it: all changes.
+// Who owned the key, and which domains had a replica of it, at a time in seconds. Without it: all changes,
+// and wants and accesses if the trace has them.
 void print_key(const TableAllocation& table, std::uint64_t key, std::optional<double> seconds,
                std::FILE* out);
 

@@ -36,6 +36,19 @@ void replace_mark(std::string& document, std::string_view mark, std::string_view
   document.replace(document.find(mark), mark.size(), text);
 }
 
+// `data`: elements with the traces; `sources`: what the page may load.
+std::string document_of(const PageParts& parts, std::string_view data, std::string_view sources) {
+  std::string program;
+  for (const std::string_view module : parts.modules) program += joined_module(module);
+  std::string document(parts.document);
+  replace_mark(document, "@SOURCES@", sources);
+  replace_mark(document, "@LIVE@", sources.empty() ? "false" : "true");
+  replace_mark(document, "@STYLE@", parts.style);
+  replace_mark(document, "@PROGRAM@", program);
+  replace_mark(document, "@RUNS@", data);
+  return document;
+}
+
 }  // namespace
 
 std::string base64(std::string_view bytes) {
@@ -53,8 +66,6 @@ std::string base64(std::string_view bytes) {
 
 std::string page_of(const std::vector<PageRun>& runs) {
   const PageParts parts = page_parts();
-  std::string program;
-  for (const std::string_view module : parts.modules) program += joined_module(module);
   std::string data;
   std::set<std::string> names;
   for (const PageRun& run : runs) {
@@ -76,11 +87,11 @@ std::string page_of(const std::vector<PageRun>& runs) {
                                              table.domains, kMaxPageDomains));
     }
   }
-  std::string document(parts.document);
-  replace_mark(document, "@STYLE@", parts.style);
-  replace_mark(document, "@PROGRAM@", program);
-  replace_mark(document, "@RUNS@", data);
-  return document;
+  return document_of(parts, data, "");
+}
+
+std::string served_page() {
+  return document_of(page_parts(), "", "; connect-src 'self'");
 }
 
 }  // namespace lapse::apps

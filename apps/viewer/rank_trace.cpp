@@ -26,14 +26,15 @@ class TraceParser {
  public:
   TraceParser(std::string_view bytes, const std::string& path) : path_(path), bytes_(bytes) {}
 
+  // Of the header alone.
+  RankTrace parse_header() {
+    TraceBytes records = begin();
+    if (records.at_end() || !take(records)) fail("the trace has no header");
+    return std::move(trace_);
+  }
+
   RankTrace parse() {
-    if (bytes_.substr(0, kAllocationMagic.size()) != kAllocationMagic) {
-      const bool other = bytes_.substr(0, kAllocationMagic.size() - 1) ==
-                         kAllocationMagic.substr(0, kAllocationMagic.size() - 1);
-      throw FileError(path_, other ? "this trace of allocation is of another version than this program reads"
-                                   : "this is no trace of allocation, which begins with LAPSETR1");
-    }
-    TraceBytes records(bytes_.substr(kAllocationMagic.size()));
+    TraceBytes records = begin();
     while (!records.at_end() && !trace_.is_closed) {
       position_ = kAllocationMagic.size() + records.position();
       if (take(records)) continue;
@@ -46,6 +47,16 @@ class TraceParser {
   }
 
  private:
+  // What follows the magic bytes.
+  TraceBytes begin() const {
+    if (bytes_.substr(0, kAllocationMagic.size()) != kAllocationMagic) {
+      const bool other = bytes_.substr(0, kAllocationMagic.size() - 1) ==
+                         kAllocationMagic.substr(0, kAllocationMagic.size() - 1);
+      throw FileError(path_, other ? "this trace of allocation is of another version than this program reads"
+                                   : "this is no trace of allocation, which begins with LAPSETR1");
+    }
+    return TraceBytes(bytes_.substr(kAllocationMagic.size()));
+  }
   [[noreturn]] void fail(std::string_view problem) const {
     throw FileError(path_, fmt::format("damaged at byte {}: {}", position_, problem));
   }
@@ -57,7 +68,7 @@ class TraceParser {
     const std::uint8_t kind = *records.byte();
     if (!has_header_ && kind != static_cast<std::uint8_t>(TraceRecord::header))
       fail("the trace does not begin with its header");
-    if (kind >= kRoleRecord) return take_change(records, kind & static_cast<std::uint8_t>(~kRoleRecord));
+    if (kind >= kRoleRecord) return take_event(records, kind);
     switch (static_cast<TraceRecord>(kind)) {
       case TraceRecord::header:
       case TraceRecord::table: {
@@ -101,6 +112,32 @@ class TraceParser {
         trace_.clocks.push_back({.time = now(), .lowest = *lowest, .highest = *highest});
         return true;
       }
+      case TraceRecord::round:
+        if (!take_time(records)) return false;
+        trace_.rounds.push_back(now());
+        return true;
+      case TraceRecord::band: {
+        const bool timed = take_time(records);
+        const auto end = records.number();
+        const auto begin = records.number();
+        const auto text = records.text();
+        if (!timed || !end || !begin || !text) return false;
+        if (*begin > static_cast<std::uint64_t>(ticks_) || *end > *begin)
+          fail("a band begins before the clock, or after its end");
+        const auto before = [&](std::uint64_t ticks) {
+          return now() - static_cast<std::int64_t>(ticks) * kTraceTickNanoseconds;
+        };
+        trace_.bands.push_back({.name = std::string(*text), .begin = before(*begin), .end = before(*end)});
+        return true;
+      }
+      case TraceRecord::note: {
+        const bool timed = take_time(records);
+        const auto name = records.text();
+        const auto value = records.text();
+        if (!timed || !name || !value) return false;
+        trace_.notes.insert_or_assign(std::string(*name), std::string(*value));
+        return true;
+      }
       case TraceRecord::close:
         trace_.is_closed = take_time(records);
         return trace_.is_closed;
@@ -116,9 +153,11 @@ class TraceParser {
     return true;
   }
 
-  bool take_change(TraceBytes& records, std::uint8_t state) {
-    if (state >= kTraceStates) fail("the change of a key has an unknown state");
-    if (trace_.tables.empty() || !table_) fail("the change of a key is of no table");
+  // Something happens to a key.
+  bool take_event(TraceBytes& records, std::uint8_t kind) {
+    const bool is_access = kind >= kAccessRecord && kind < kAccessRecord + kTraceAccesses;
+    if (kind >= kWantRecord + 2 && !is_access) fail(fmt::format("there is no record of kind {}", kind));
+    if (trace_.tables.empty() || !table_) fail("an event of a key is of no table");
     if (!take_time(records)) return false;
     const auto step = records.signed_number();
     if (!step) return false;
@@ -126,7 +165,19 @@ class TraceParser {
     key += static_cast<std::uint64_t>(*step);
     const std::uint64_t keys = trace_.tables[*table_].keys;
     if (keys > 0 && key >= keys) fail(fmt::format("the table has {} keys, not key {}", keys, key));
-    trace_.changes.push_back({.time = now(), .key = key, .table = *table_, .state = state});
+    if (is_access) {
+      trace_.accesses.push_back({.time = now(),
+                                 .key = key,
+                                 .table = *table_,
+                                 .kind = static_cast<std::uint8_t>(kind - kAccessRecord)});
+    } else if (kind >= kWantRecord) {
+      trace_.wants.push_back({.time = now(), .key = key, .table = *table_, .on = kind != kWantRecord});
+    } else {
+      trace_.changes.push_back({.time = now(),
+                                .key = key,
+                                .table = *table_,
+                                .state = static_cast<std::uint8_t>(kind - kRoleRecord)});
+    }
     return true;
   }
 
@@ -172,6 +223,10 @@ class TraceParser {
                     .name = values.at("name").get<std::string>(),
                     .keys = values.at("keys").get<std::uint64_t>(),
                     .home = values.at("home").get<std::string>(),
+                    .value_bytes = values.value("value_bytes", std::uint64_t{0}),
+                    .content_bytes = values.value("content_bytes", std::uint64_t{0}),
+                    .delta_bytes = values.value("delta_bytes", std::uint64_t{0}),
+                    .may_have_replicas = values.value("replicas", true),
                     .domains = values.at("domains").get<std::vector<std::int32_t>>()};
     if (table.domains.size() != trace_.hosts.size()) fail("the table has not a domain for each rank");
     for (const std::int32_t domain : table.domains) {
@@ -205,6 +260,16 @@ std::string trace_file_bytes(const std::string& path) {
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw FileError(path, "cannot be read");
   return bytes;
+}
+
+RankTrace read_rank_header(const std::string& path) {
+  constexpr std::streamsize kUsualHeader = 65536;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileError(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::string bytes(kUsualHeader, '\0');
+  file.read(bytes.data(), kUsualHeader);
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return TraceParser(bytes, path).parse_header();
 }
 
 RankTrace read_rank_trace(const std::string& path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,11 @@ struct RankTable {
   std::string name;
   std::uint64_t keys = 0;  // 0: a sparse table
   std::string home;
+  // Of each key's value, and of the value and its optimizer's state; 0: they differ, or the trace lacks them.
+  std::uint64_t value_bytes = 0;
+  std::uint64_t content_bytes = 0;
+  std::uint64_t delta_bytes = 0;  // that a replica sends for its changes
+  bool may_have_replicas = true;
   std::vector<std::int32_t> domains;  // of each rank
 };
 
@@ -25,6 +31,22 @@ struct RankChange {
   std::uint64_t key = 0;
   std::uint32_t table = 0;  // index into RankTrace::tables
   std::uint8_t state = 0;   // TraceState
+};
+
+// Intents of the rank's domain begin (`on`) or cease to want a key that the rank serves.
+struct RankWant {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;
+  std::uint32_t table = 0;
+  bool on = false;
+};
+
+// A worker of the rank accesses a key.
+struct RankAccess {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;
+  std::uint32_t table = 0;
+  std::uint8_t kind = 0;  // TraceAccess
 };
 
 struct RankPhase {
@@ -45,8 +67,14 @@ struct RankTrace {
   std::vector<std::int32_t> hosts;  // of each rank
   std::string host;
   std::vector<RankTable> tables;
-  std::vector<RankChange> changes;  // ascending in time
+  // ascending in time
+  std::vector<RankChange> changes;
+  std::vector<RankWant> wants;
+  std::vector<RankAccess> accesses;
+  std::vector<std::int64_t> rounds;  // when the rank sent changes of replicas
   std::vector<RankPhase> phases;
+  std::vector<RankPhase> bands;  // named intervals of the program, in the order of their ends
+  std::map<std::string, std::string> notes;
   std::vector<RankClock> clocks;
   std::int64_t begin = 0;
   std::int64_t end = 0;                 // of the last record
@@ -57,6 +85,9 @@ struct RankTrace {
 // `bytes`: a file's contents. What follows the last whole record, as in the file of a killed program, is
 // ignored if it is the beginning of a record. Throws FileError, with the position, for everything else.
 RankTrace parse_rank_trace(std::string_view bytes, const std::string& path);
+
+// Only what the header says: the rank, hosts and begin. Throws FileError.
+RankTrace read_rank_header(const std::string& path);
 
 // Throws FileError.
 RankTrace read_rank_trace(const std::string& path);

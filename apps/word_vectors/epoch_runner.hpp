@@ -17,6 +17,7 @@
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
+#include "lapse/consistency/consistency.hpp"
 #include "lapse/io/loading/prefetching_loader.hpp"
 #include "lapse/io/loading/shuffle_buffer.hpp"
 
@@ -32,6 +33,7 @@ struct RunnerOptions {
   // trained on, the faster the larger the rate, so the buffer should exceed the text about one topic.
   std::size_t shuffle = 20000;
   std::uint64_t seed = 1;
+  std::optional<Consistency> consistency;  // empty: that of the technique
   // All updates have a fixed order, so that every run gives the same result, bit for bit. Workers push one
   // after the other.
   bool deterministic = false;

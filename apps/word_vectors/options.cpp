@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "apps/common/consistency_option.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
@@ -104,6 +105,8 @@ void add_execution_options(CLI::App& app, WordVectorsOptions& options, OptionCon
       "--deterministic", runner.deterministic,
       "The same result in every run with these numbers of ranks and workers, bit for bit, also when it "
       "is stopped and resumed: workers push one after the other");
+  conditions.add(add_consistency(app, runner.consistency, "a batch"),
+                 "trainings that are not --deterministic", [&runner] { return !runner.deterministic; });
   conditions.add(add_sampling(app, options.training.sampling),
                  "--negatives above 0, and trainings that are not --deterministic",
                  [&runner] { return runner.windows.negatives != 0 && !runner.deterministic; });
@@ -116,6 +119,12 @@ void add_result_options(CLI::App& app, WordVectorsOptions& options, OptionCondit
   app.add_option("--word-similarity", options.evaluation.word_similarity,
                  "Evaluate on pairs of words with scores: lines `word word score`")
       ->check(file_name());
+  app.add_option(
+         "--initial", options.initial,
+         "Start from a file of vectors, of word2vec or GloVe, or from the description (.json) of a trained "
+         "model: known words get its vectors, others are new")
+      ->check(file_name())
+      ->excludes("--evaluate-only");
   app.add_option("--output", options.output, "Write the vectors to this file")->check(file_name());
   const CLI::Option* const format = add_names(
       app, "--output-format", options.output_format,

@@ -28,6 +28,7 @@ struct WordVectorsOptions {
   CheckpointOptions checkpoints;
   ManagerSettings settings;
   std::string evaluate_only;  // file of vectors; empty: train
+  std::string initial;        // vectors to start from; empty: none
   std::string output;         // file of vectors; empty: none
   VectorFormat output_format = VectorFormat::binary;
   ResultFiles results;

@@ -52,13 +52,16 @@ Trainer::Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const T
       noise_(make_on_every_rank(
           manager.server(),
           [&] { return noise_distribution(corpus, options.runner.windows.noise_exponent); })),
-      tables_(create_vector_tables(manager, corpus,
-                                   {.name = options.tables,
-                                    .dimensions = options.dimensions,
-                                    .optimiser = options.runner.optimiser,
-                                    .rate = options.runner.rate,
-                                    .seed = options.runner.seed,
-                                    .deterministic = options.runner.deterministic})),
+      tables_(create_vector_tables(
+          manager, corpus,
+          {.name = options.tables,
+           .dimensions = options.dimensions,
+           .optimiser = options.runner.optimiser,
+           .rate = options.runner.rate,
+           .seed = options.runner.seed,
+           // Replicas show updates later.
+           .consistency = options.runner.deterministic ? std::optional(Consistency::sequential)
+                                                       : options.runner.consistency})),
       sampler_(make_sampler()),
       runners_(static_cast<std::size_t>(local_workers_)),
       positions_(runners_.size()) {
@@ -101,7 +104,8 @@ const EpochRecord& Trainer::run_epoch(const OnProgress& on_progress) {
 
 void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const OnProgress& on_progress,
                   TrainingJob* job) {
-  if (job != nullptr) begin(*job);
+  const bool resumes = job != nullptr && begin(*job);
+  if (!resumes && initial_) initial_();
   const auto state = [this] { return saved_state(); };
   while (epochs_.size() < options_.runner.epochs) {
     if (run_part(on_progress, job)) {
@@ -117,28 +121,29 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const
 bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
   using Time = std::chrono::steady_clock;
   const std::uint64_t epoch = epochs_.size();
-  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::IntentWorker& worker) {
-    const Time::time_point begin = Time::now();
-    const std::uint64_t words_before = positions_[worker.local_index()].words;
-    EpochRunner::OnProgress report;
-    if (on_progress && worker.index() == 0) {
-      report = [&](const EpochProgress& own) {
-        const std::chrono::duration<double> seconds = Time::now() - begin;
-        on_progress(epoch + 1, {.words = (own.words - words_before) * worker.count(), .loss = own.loss},
-                    seconds.count());
-      };
-    }
-    const std::size_t local = worker.local_index();
-    ShallLeave shall_leave;
-    if (job != nullptr) {
-      // A resumed run reads the finished part again; the longer it is, the later the first checkpoint.
-      shall_leave = [job, runner = runners_[local].get()](std::uint64_t batches) {
-        const std::optional<std::uint64_t> again = runner->made_again();
-        return job->stop_requested() || (again && batches >= *again && job->shall_leave(batches));
-      };
-    }
-    runners_[local]->run(worker, epoch, positions_[local], shall_leave, report);
-  });
+  part_cost_ += run_measured(
+      manager_, local_workers_, tables_.ids(), epoch_name(epoch + 1), [&](adapm::IntentWorker& worker) {
+        const Time::time_point begin = Time::now();
+        const std::uint64_t words_before = positions_[worker.local_index()].words;
+        EpochRunner::OnProgress report;
+        if (on_progress && worker.index() == 0) {
+          report = [&](const EpochProgress& own) {
+            const std::chrono::duration<double> seconds = Time::now() - begin;
+            on_progress(epoch + 1, {.words = (own.words - words_before) * worker.count(), .loss = own.loss},
+                        seconds.count());
+          };
+        }
+        const std::size_t local = worker.local_index();
+        ShallLeave shall_leave;
+        if (job != nullptr) {
+          // A resumed run reads the finished part again; the longer it is, the later the first checkpoint.
+          shall_leave = [job, runner = runners_[local].get()](std::uint64_t batches) {
+            const std::optional<std::uint64_t> again = runner->made_again();
+            return job->stop_requested() || (again && batches >= *again && job->shall_leave(batches));
+          };
+        }
+        runners_[local]->run(worker, epoch, positions_[local], shall_leave, report);
+      });
   // Losses, contexts, words, batches, workers that have not ended.
   std::array<double, 5> sums{};
   // Ranks without workers take part to receive the sums.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/measured_phase.hpp"
@@ -53,6 +54,10 @@ class Trainer {
   // may differ by rank.
   const EpochRecord& run_epoch(const OnProgress& on_progress = {});
 
+  // Collective when it is called: sets the initial values of the tables. run() calls it before the first
+  // epoch, unless it resumes from a checkpoint.
+  void set_initial(std::function<void()> initial) { initial_ = std::move(initial); }
+
   // Collective. Trains for the epochs of the options; calls on_epoch on every rank after each. `job`, which
   // may be null, saves checkpoints. If it resumes, the training continues from its checkpoint. If it is to
   // stop, the training returns, maybe in the middle of an epoch, and has_stopped().
@@ -72,7 +77,8 @@ class Trainer {
   JobProgress progress() const;
 
   // Content of a checkpoint besides the tables.
-  void begin(TrainingJob& job);
+  // Returns whether it resumes.
+  bool begin(TrainingJob& job);
   RunIdentity identity() const;
   SavedState saved_state() const;
   void set_state(const SavedState& state);
@@ -92,6 +98,7 @@ class Trainer {
   PhaseCost part_cost_;                   // so far
   std::uint64_t part_clocks_ = 0;         // batches of a worker on average, so far
   std::uint64_t clocks_ = 0;              // the same, of earlier epochs
+  std::function<void()> initial_;
   bool has_stopped_ = false;
 };
 

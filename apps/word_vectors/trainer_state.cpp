@@ -80,11 +80,13 @@ JobProgress Trainer::progress() const {
   return {.epochs = epochs_.size(), .clocks = clocks_ + part_clocks_};
 }
 
-void Trainer::begin(TrainingJob& job) {
+bool Trainer::begin(TrainingJob& job) {
   job.add(tables_.inputs, "inputs");
   job.add(tables_.outputs, "outputs");
-  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
+  const auto state = job.begin(identity());
+  if (state) read_state([&] { set_state(*state); });
   job.set_progress(progress());
+  return state.has_value();
 }
 
 SavedState Trainer::saved_state() const {

@@ -15,6 +15,7 @@
 
 #include "apps/common/corpus.hpp"
 #include "apps/common/word_splitter.hpp"
+#include "apps/word_vectors/vector_input.hpp"
 #include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/files/file_descriptor.hpp"
@@ -48,76 +49,46 @@ std::optional<float> parse_number(std::string_view text) {
   return result.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// The bytes of an input, with lookahead.
-class VectorInput {
- public:
-  explicit VectorInput(const io::Input& input) : path_(io::input_name(input.path())), stream_(input) {}
-
-  // At least `bytes` bytes from the current position, or all that are left.
-  std::string_view peek(std::size_t bytes) {
-    while (buffer_.size() - begin_ < bytes && !ended_) refill();
-    return std::string_view(buffer_).substr(begin_);
-  }
-  // Takes the bytes before the delimiter, and the delimiter. The end of the file also ends the last line.
-  std::string_view take_until(char delimiter, std::size_t max_bytes, std::string_view what) {
-    for (std::size_t searched = 0;;) {
-      const std::string_view rest = peek(searched + 1);
-      const std::size_t end = rest.find(delimiter, searched);
-      if (end <= max_bytes && end != std::string_view::npos) {
-        take(end + 1);
-        return rest.substr(0, end);
-      }
-      if (rest.size() > max_bytes) fail(fmt::format("more than {} bytes, expected {}", max_bytes, what));
-      if (ended_) {
-        if (delimiter == '\n' && !rest.empty()) {
-          take(rest.size());
-          return rest;
-        }
-        fail_cut_off(what);
-      }
-      searched = rest.size();
-    }
-  }
-  void take(std::size_t bytes) { begin_ += bytes; }
-
-  void start_line(std::uint64_t line) { line_ = line; }
-  // The position for later errors.
-  void set_hint(std::string hint) { hint_ = std::move(hint); }
-  [[noreturn]] void fail(const std::string& problem) const { throw FileError(path_, problem + hint_, line_); }
-  [[noreturn]] void fail_cut_off(std::string_view what) const {
-    fail(fmt::format("the file ends, expected {}: it is cut off, or no file of word vectors", what));
-  }
-
- private:
-  void refill() {
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-    const std::size_t size = buffer_.size();
-    buffer_.resize(size + kBlockBytes);
-    try {
-      buffer_.resize(size + stream_.read({buffer_.data() + size, kBlockBytes}));
-    } catch (const io::InputError& error) {
-      fail(error.what());
-    }
-    ended_ = buffer_.size() == size;
-  }
-
-  std::string path_;
-  io::InputStream stream_;
-  std::string buffer_;  // bytes not yet taken begin at begin_
-  std::size_t begin_ = 0;
-  bool ended_ = false;
-  std::uint64_t line_ = 1;  // or the number of the vector
-  std::string hint_;
-};
-
 struct VectorHeader {
-  std::size_t words = 0;
+  std::optional<std::size_t> words = {};
   std::size_t dimensions = 0;
 };
 
+// Whether all bytes may be text; the last character may be truncated.
+bool is_possibly_text(std::string_view bytes) {
+  constexpr std::size_t kMaxCutOff = 3;
+  const bool is_utf8 = io::valid_utf8_bytes(bytes) + kMaxCutOff >= bytes.size();
+  return is_utf8 && std::ranges::all_of(bytes, [](char byte) {
+           return byte < 0 || byte >= ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+         });
+}
+
+// The numbers behind the first word of a file that begins with a vector in text; nullopt for other files.
+std::optional<std::size_t> dimensions_without_header(VectorInput& input) {
+  std::string_view rest;
+  std::size_t end = std::string_view::npos;
+  // The first line of other files is short.
+  for (std::size_t bytes = 4096; end == std::string_view::npos; bytes = 2 * rest.size()) {
+    rest = input.peek(bytes);
+    end = rest.find('\n');
+    if (rest.size() < bytes || rest.size() > kMaxLineOfVector || !is_possibly_text(rest.substr(0, 4096)))
+      break;
+  }
+  WordSplitter fields(rest.substr(0, end));
+  std::string_view field;
+  std::size_t numbers = 0;
+  if (!fields.next(field)) return std::nullopt;
+  constexpr std::size_t kFewest = 10;  // of a line that begins with a number, which may be a wrong header
+  const std::size_t fewest = parse_number(field) ? kFewest : 2;
+  for (; fields.next(field); ++numbers)
+    if (!parse_number(field)) return std::nullopt;
+  return numbers < fewest || numbers > kMaxDimensions ? std::nullopt : std::optional(numbers);
+}
+
+// `words`: nullopt if the file has no header.
 VectorHeader read_header(VectorInput& input) {
   if (input.peek(kByteOrderMark.size()).starts_with(kByteOrderMark)) input.take(kByteOrderMark.size());
+  if (const auto dimensions = dimensions_without_header(input)) return {std::nullopt, *dimensions};
   const std::string line(input.take_until('\n', 100, "a line `words dimensions`"));
   WordSplitter fields(line);
   std::uint64_t numbers[2] = {0, 0};
@@ -130,21 +101,12 @@ VectorHeader read_header(VectorInput& input) {
     fits = result.ec == std::errc{} && result.ptr == field.data() + field.size();
   }
   const VectorHeader header{numbers[0], numbers[1]};
-  if (!fits || fields.next(field) || header.words == 0 || header.dimensions == 0 ||
-      header.dimensions > kMaxDimensions || header.words >= 0xffffffff) {
+  if (!fits || fields.next(field) || numbers[0] == 0 || header.dimensions == 0 ||
+      header.dimensions > kMaxDimensions || numbers[0] >= 0xffffffff) {
     input.fail(fmt::format("'{}', expected a line `words dimensions`, each 1 at least, at most {} dimensions",
                            io::shown(line), kMaxDimensions));
   }
   return header;
-}
-
-// Whether all bytes may be text; the last character may be truncated.
-bool is_possibly_text(std::string_view bytes) {
-  constexpr std::size_t kMaxCutOff = 3;
-  const bool is_utf8 = io::valid_utf8_bytes(bytes) + kMaxCutOff >= bytes.size();
-  return is_utf8 && std::ranges::all_of(bytes, [](char byte) {
-           return byte < 0 || byte >= ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-         });
 }
 
 // The part of the text between blanks at this position.
@@ -270,13 +232,51 @@ ModelDescription describe_vectors(VectorFormat format, std::size_t words, std::s
   return description;
 }
 
+namespace {
+
+// Reads the vectors of a file without header: the word of a line is what is before its last numbers, and may
+// have blanks.
+void read_lines(VectorInput& input, WordVectors& vectors) {
+  std::vector<std::string_view> fields;
+  std::string_view field;
+  for (std::uint64_t line = 1; !input.is_at_end(); ++line) {
+    input.start_line(line);
+    const std::string_view text = input.take_whole_line(kMaxLineOfVector);
+    fields.clear();
+    for (WordSplitter splitter(text); splitter.next(field);) fields.push_back(field);
+    if (fields.size() <= vectors.dimensions) {
+      input.fail(fmt::format("{} fields, expected a word and {} numbers", fields.size(), vectors.dimensions));
+    }
+    const auto numbers = std::span(fields).last(vectors.dimensions);
+    const std::string_view last = fields[fields.size() - vectors.dimensions - 1];
+    const std::string_view word =
+        text.substr(static_cast<std::size_t>(fields[0].data() - text.data()),
+                    static_cast<std::size_t>(last.data() + last.size() - fields[0].data()));
+    if (word.size() > kMaxWordBytes) input.fail(fmt::format("a word of more than {} bytes", kMaxWordBytes));
+    if (vectors.words.add(word, 0) + 1 != vectors.words.size() || vectors.words.size() != line)
+      input.fail(fmt::format("word '{}' occurs twice", io::shown(word)));
+    for (const std::string_view number : numbers) {
+      const std::optional<float> value = parse_number(number);
+      if (!value) input.fail(fmt::format("'{}', expected a number", io::shown(number)));
+      vectors.values.push_back(*value);
+    }
+    check_finite(input, word, std::span(vectors.values).last(vectors.dimensions));
+  }
+}
+
+}  // namespace
+
 WordVectors read_vectors(const io::Input& input) {
   VectorInput file(input);
   const VectorHeader header = read_header(file);
   WordVectors vectors;
   vectors.dimensions = header.dimensions;
+  if (!header.words) {
+    read_lines(file, vectors);
+    return vectors;
+  }
   VectorFormat format = VectorFormat::text;
-  for (std::size_t i = 0; i < header.words; ++i) {
+  for (std::size_t i = 0; i < *header.words; ++i) {
     file.start_line(i + 2);
     const std::string word(file.take_until(' ', kMaxWordBytes, fmt::format("word {}", i + 1)));
     if (word.empty() || word.find_first_of("\t\n\r") != std::string::npos)
@@ -290,9 +290,8 @@ WordVectors read_vectors(const io::Input& input) {
     }
     check_finite(file, word, std::span(vectors.values).last(header.dimensions));
   }
-  file.start_line(header.words + 2);
-  if (file.peek(1).find_first_not_of(" \r\n") != std::string_view::npos)
-    file.fail(fmt::format("more than the {} words of the first line", header.words));
+  file.start_line(*header.words + 2);
+  if (!file.is_at_end()) file.fail(fmt::format("more than the {} words of the first line", *header.words));
   return vectors;
 }
 

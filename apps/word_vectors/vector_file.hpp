@@ -44,9 +44,10 @@ class VectorFileWriter {
 ModelDescription describe_vectors(VectorFormat format, std::size_t words, std::size_t dimensions,
                                   const std::string& path);
 
-// Reads either format, plain or compressed; the first vector decides which one. Numbers too small for a float
-// become 0. Throws FileError for a malformed or truncated file, for a number that is not finite or too large
-// for a float, and for a word that occurs twice or has more than kMaxWordBytes.
+// Reads either format, plain or compressed; the first vector decides which one. Text may lack the first line,
+// as in files of GloVe: a word and two numbers or more in the first line begin the vectors. Numbers too small
+// for a float become 0. Throws FileError for a malformed or truncated file, for a number that is not finite
+// or too large for a float, and for a word that occurs twice or has more than kMaxWordBytes.
 WordVectors read_vectors(const io::Input& input);
 
 }  // namespace lapse::apps

@@ -8,15 +8,15 @@ VectorTables create_vector_tables(adapm::ParameterManager& manager, const Corpus
                                   const VectorTableOptions& options) {
   const auto create = [&](const char* suffix, const Initialiser& initialiser) {
     const Adagrad adagrad{.learning_rate = options.rate};
-    return manager.create_table<float>(
-        {.name = options.name.empty() ? "" : options.name + suffix,
-         .keys = corpus.words.size(),
-         .length = options.dimensions,
-         .initialiser = initialiser,
-         .seed = options.seed,
-         .update_rule =
-             options.optimiser == Optimiser::sgd ? UpdateRule::add() : UpdateRule::adagrad(adagrad),
-         .consistency = options.deterministic ? std::optional(Consistency::sequential) : std::nullopt});
+    return manager.create_table<float>({.name = options.name.empty() ? "" : options.name + suffix,
+                                        .keys = corpus.words.size(),
+                                        .length = options.dimensions,
+                                        .initialiser = initialiser,
+                                        .seed = options.seed,
+                                        .update_rule = options.optimiser == Optimiser::sgd
+                                                           ? UpdateRule::add()
+                                                           : UpdateRule::adagrad(adagrad),
+                                        .consistency = options.consistency});
   };
   const double bound = 0.5 / static_cast<double>(options.dimensions);
   const Table<float> inputs = create("-inputs", Initialiser::uniform(-bound, bound));

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "apps/common/corpus.hpp"
 #include "apps/word_vectors/subsampling.hpp"
+#include "lapse/consistency/consistency.hpp"
 
 namespace lapse::apps {
 
@@ -30,7 +32,7 @@ struct VectorTableOptions {
   Optimiser optimiser = Optimiser::sgd;
   double rate = 0.05;  // of Adagrad
   std::uint64_t seed = 1;
-  bool deterministic = false;  // no replicas, which show updates later
+  std::optional<Consistency> consistency;  // empty: that of the technique
 };
 
 // Collective. Creates the tables, whose keys are the words' ids. Like in word2vec, inputs are initially

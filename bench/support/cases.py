@@ -93,7 +93,7 @@ CASES = {
         *(f"elements {operation} one key batch {batch}" for operation in ("pull", "push") for batch in (100, 10000)),
         *(f"remote elements {operation} 25 batch 1000" for operation in ("pull", "push"))),
     "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
-                                   "lease 2x1", "lease 4x1"),
+                                   "lease 2x1", "lease 4x1", "bpr 1x1", "bpr 2x1", "bpr 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
     "idle": {"computing": True, "progress thread": False},
     "intent": dict.fromkeys(intents(), INTENT_METRICS),

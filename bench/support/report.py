@@ -65,10 +65,10 @@ def local_pictures(results):
 
 
 def epoch_picture(name, results):
-    """Seconds per epoch over ranks x workers."""
+    """Seconds per epoch over ranks x workers; rankings of items are another data set."""
     groups = {}
     for result in results:
-        if result["metric"] != "epoch":
+        if result["metric"] != "epoch" or result["case"].startswith("bpr "):
             continue
         group = result["case"].removeprefix("lease ")
         bars = groups.setdefault(group, [])

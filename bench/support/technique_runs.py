@@ -42,10 +42,10 @@ class Machine:
         cluster = [str(CLUSTER), "--hosts", self.hosts] if self.hosts else []
         return [*cluster, *self.launcher, str(self.ranks), str(self.programs / program), *arguments]
 
-    def run(self, program, arguments):
+    def run(self, program, arguments, variables=None):
         """Raises Failed. Stopping the process also stops its ranks."""
         environment = {**os.environ, "LAPSE_DOMAIN": self.domain, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **(variables or {})}
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
             process = subprocess.Popen(self.command(program, arguments), env=environment, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
@@ -93,14 +93,50 @@ def figures_of(summary, quality):
     figures = {row: summary[name] for name, row in FIELDS.items() if name in summary}
     ranks, workers = summary["statistics"]["server"]["ranks"], summary["workers"]
     clocks = summary["statistics"]["intents"]["total"]["clocks"] / (workers * len(seconds))
-    return {**figures, "messages": summary["messages_per_epoch"] / ranks, "clocks": clocks, "seconds": seconds,
+    return {**figures, "remote_cause": summary.get("remote_cause", "none"), "messages": summary["messages_per_epoch"] / ranks, "clocks": clocks, "seconds": seconds,
             "quality": scores, "workers": workers}
 
 
-def train(machine, task, technique, seed, options=None):
-    """A technique may have a policy of consistency behind a plus sign. Raises Failed."""
+def choices_of(technique):
+    """A technique may have a policy of consistency behind a plus sign."""
     technique, _, policy = technique.partition("+")
-    choices = ["--technique", technique, *(["--consistency", policy] if policy else [])]
+    return ["--technique", technique, *(["--consistency", policy] if policy else [])]
+
+
+TRACE_BYTES = 1 << 30  # of a rank
+
+
+def optimum(machine, task, technique, options=None):
+    """Bytes for the keys of a traced run of one epoch, in parts of the least that would have done: what ran, and had no key
+    moved. Raises Failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = str(pathlib.Path(folder) / "trace")
+        machine.run(task.program, [*task.arguments({**(options or {}), "--epochs": 1}), *choices_of(technique), "--seed", "1",
+                                   "--summary-json", str(pathlib.Path(folder) / "summary.json")],
+                    {"LAPSE_ALLOCATION_TRACE": trace, "LAPSE_ALLOCATION_TRACE_EVENTS": "accesses",
+                     "LAPSE_ALLOCATION_TRACE_BYTES": str(TRACE_BYTES)})
+        result = subprocess.run([str(machine.programs / "lapse-viewer"), "optimum", trace, "--json"], capture_output=True,
+                                text=True, check=False)
+        if result.returncode != 0:
+            raise Failed(reason_of(result.returncode, result.stderr))
+        found = json.loads(result.stdout)
+        if found["dropped_seconds"] is not None or found["incomplete_ranks"]:
+            raise Failed("the trace is not complete")
+        return regret_of(found["tables"])
+
+
+def regret_of(tables):
+    """Over all tables."""
+    least = sum(table["least"]["cost"] for table in tables)
+    if least == 0:
+        return {}
+    return {"regret": sum(table["ran"]["cost"] for table in tables) / least,
+            "regret_unmoved": sum(table["nothing_moved"]["cost"] for table in tables) / least}
+
+
+def train(machine, task, technique, seed, options=None):
+    """Raises Failed."""
+    choices = choices_of(technique)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "summary.json"
         machine.run(task.program, [*task.arguments(options or {}), *choices, "--seed", str(seed), "--summary-json", str(path)])
@@ -123,6 +159,7 @@ def combined(runs):
            "worst_seconds": seconds[-1], "workers": runs[0]["workers"]}
     for name in (*FIELDS.values(), "messages", "clocks"):
         row[name] = median_or_none([run.get(name) for run in runs])
+    row["remote_cause"] = statistics.mode(run["remote_cause"].rpartition(":")[0] or run["remote_cause"] for run in runs)
     row["quality"] = {name: median_or_none([run["quality"].get(name) for run in runs]) for name in runs[0]["quality"]}
     return row
 

@@ -40,7 +40,7 @@ def title(task, rows):
 
 
 COMPARISON = ("Technique", "Epoch", "Shortest", "Ratio to the best", "Sent, rank and epoch", "Age of copies read",
-              "Versions missed", "Remote keys", "Remote calls", "Quality")
+              "Versions missed", "Remote keys", "Remote calls", "Why remote", "Regret", "Quality")
 
 
 def comparison_row(row):
@@ -50,7 +50,8 @@ def comparison_row(row):
     unread = not row["stale_seconds"]  # No read of a replica was sampled.
     return [name, duration(row["seconds"]), duration(row["best_seconds"]), f"{row['ratio']:.2f}", amount(row["bytes"]),
             "–" if unread else duration(row["stale_seconds"]), "–" if unread else f"{row['stale_versions']:.3g}",
-            percent(row["remote_share"]), percent(row["remote_operation_share"]),
+            percent(row["remote_share"]), percent(row["remote_operation_share"]), row.get("remote_cause", "none"),
+            f"{row['regret']:.2f}" if "regret" in row else "–",
             score(row["quality"]) + (f" ({row['runs']} runs, then: {row['fault']})" if row["fault"] else "")]
 
 

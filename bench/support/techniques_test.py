@@ -16,7 +16,7 @@ import technique_page  # noqa: E402
 import techniques  # noqa: E402
 from tasks import TASKS, chosen  # noqa: E402
 from technique_pictures import amount, duration, lead_curves, nice_ceiling, technique_bars  # noqa: E402
-from technique_runs import Failed, Machine, add_ratios, combined, figures_of, reason_of  # noqa: E402
+from technique_runs import Failed, Machine, add_ratios, combined, figures_of, reason_of, regret_of  # noqa: E402
 from technique_tables import TABLES, prediction  # noqa: E402
 
 SUMMARY = {"history": [{"seconds": 4.0, "test_rmse": 2.0, "train_rmse": 1.0}, {"seconds": 2.0, "test_rmse": 1.5, "train_rmse": 1.0}],
@@ -83,6 +83,24 @@ class Programs(unittest.TestCase):
         self.assertEqual(len({line.count("|") for line in table[1:]}), 1, table)
         self.assertIn("no memory / at all", table[5])
 
+    def test_regrets_are_of_traced_runs(self):
+        viewer = """#!/bin/sh
+        case "$*" in "optimum "*" --json") ;; *) exit 2 ;; esac
+        echo '{"incomplete_ranks": [], "dropped_seconds": null,'
+        echo '"tables": [{"ran": {"cost": 30}, "nothing_moved": {"cost": 50}, "least": {"cost": 20}}]}'
+        """
+        self.script(self.root / "apps/lapse-viewer", viewer)
+        results, reports = self.measure("--regret", "--techniques", "adaptive,nups,relocation_only")
+        adaptive, failed, relocation = results["rows"]
+        self.assertEqual((adaptive["regret"], relocation["regret"], adaptive["regret_unmoved"]), (1.5, 1.5, 2.5))
+        self.assertNotIn("regret", failed)
+        self.assertIn("| 1.50 |", "\n".join(TABLES["techniques"](results)))
+        self.assertIn("matrix adaptive: bytes for keys, in parts of the least: 1.50", reports)
+        self.script(self.root / "apps/lapse-viewer", "#!/bin/sh\necho 'error: no accesses' >&2\nexit 1\n")
+        results, reports = self.measure("--regret", "--techniques", "adaptive")
+        self.assertNotIn("regret", results["rows"][0])
+        self.assertIn("matrix adaptive: no regret: exit status 1: error: no accesses", reports)
+
     def test_leads_and_their_picture(self):
         results, _ = self.measure("--lead", "--leads", "1,100", "--techniques", "adaptive,immediate")
         self.assertEqual([(row["technique"], row["lead"]) for row in results["rows"]],
@@ -141,6 +159,12 @@ class Figures(unittest.TestCase):
         self.assertEqual(reason_of(1, "-----\nwarning\nerror: bad\n"), "exit status 1: error: bad")
         self.assertEqual(reason_of(9, "-----\nkilled by signal 9\n"), "exit status 9: killed by signal 9")
         self.assertEqual(reason_of(9, ""), "exit status 9")
+
+    def test_regret_is_over_all_tables(self):
+        def table(ran, still, least):
+            return {"ran": {"cost": ran}, "nothing_moved": {"cost": still}, "least": {"cost": least}}
+        self.assertEqual(regret_of([table(30, 90, 10), table(10, 10, 10)]), {"regret": 2, "regret_unmoved": 5})
+        self.assertEqual(regret_of([table(0, 0, 0)]), {})
 
     def test_prediction(self):
         one = {"seconds": 16.0, "workers": 1}

@@ -42,9 +42,9 @@ const T& of_worker(const std::vector<T>& found, std::size_t worker, std::string_
   return found[worker];
 }
 
-lapse::LoadRequest request_of(const lapse_load_request& wanted) {
+lapse::LoadRequest request_of(const lapse_load_request& wanted, bool grow) {
   lapse::c::check_size(wanted, "lapse_load_request");
-  lapse::LoadRequest request;
+  lapse::LoadRequest request{.grow = grow};
   if (wanted.step != nullptr) request.step = *wanted.step;
   if (wanted.folder != nullptr) request.folder = wanted.folder;
   request.is_fallback = wanted.is_fallback != 0;
@@ -58,6 +58,17 @@ lapse::LoadRequest request_of(const lapse_load_request& wanted) {
                               .convert = load.convert != 0});
   }
   return request;
+}
+
+lapse_status load(lapse_checkpoints* checkpoints, const lapse_load_request* request, bool grow,
+                  uint64_t* loaded, const void** blob, size_t* bytes) {
+  return guarded([&] {
+    lapse_checkpoints& saved = given(checkpoints, "checkpoints");
+    saved.loaded = saved.checkpoints.load(request_of(given(request, "request"), grow));
+    if (loaded != nullptr) *loaded = saved.loaded.step;
+    if (blob != nullptr) *blob = saved.loaded.global.data();
+    if (bytes != nullptr) *bytes = saved.loaded.global.size();
+  });
 }
 
 }  // namespace
@@ -152,13 +163,11 @@ lapse_status lapse_checkpoints_load(lapse_checkpoints* checkpoints, const uint64
 
 lapse_status lapse_checkpoints_load_as(lapse_checkpoints* checkpoints, const lapse_load_request* request,
                                        uint64_t* loaded, const void** blob, size_t* bytes) {
-  return guarded([&] {
-    lapse_checkpoints& saved = given(checkpoints, "checkpoints");
-    saved.loaded = saved.checkpoints.load(request_of(given(request, "request")));
-    if (loaded != nullptr) *loaded = saved.loaded.step;
-    if (blob != nullptr) *blob = saved.loaded.global.data();
-    if (bytes != nullptr) *bytes = saved.loaded.global.size();
-  });
+  return load(checkpoints, request, false, loaded, blob, bytes);
+}
+lapse_status lapse_checkpoints_load_grown(lapse_checkpoints* checkpoints, const lapse_load_request* request,
+                                          uint64_t* loaded, const void** blob, size_t* bytes) {
+  return load(checkpoints, request, true, loaded, blob, bytes);
 }
 
 // --- about the last load

@@ -79,6 +79,11 @@ LAPSE_C_API void lapse_load_request_init(lapse_load_request* request);
 LAPSE_C_API lapse_status lapse_checkpoints_load_as(lapse_checkpoints* checkpoints,
                                                    const lapse_load_request* request, uint64_t* loaded,
                                                    const void** blob, size_t* bytes);
+/* Collective. The same for tables that may have more keys than were saved: those behind the saved ones stay as
+ * they are. */
+LAPSE_C_API lapse_status lapse_checkpoints_load_grown(lapse_checkpoints* checkpoints,
+                                                      const lapse_load_request* request, uint64_t* loaded,
+                                                      const void** blob, size_t* bytes);
 
 /* What the last load has read for the workers at the time of the save, by their numbers; the counts are 0 if
  * nothing was saved for them. *data is valid until the next load. */

@@ -14,6 +14,7 @@
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/statistics.hpp"
+#include "lapse/core/tracing/trace_notes.hpp"
 #include "lapse/ps/mpi_calls.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/library/library_of_build.hpp"
@@ -244,6 +245,18 @@ lapse_status lapse_set_region_hooks(void (*begin)(void* context, const char* nam
       if (end != nullptr) set.end_region = [end, context](const char* name) { end(context, name); };
     });
   });
+}
+
+// --- traces
+
+lapse_status lapse_trace_band(const char* name, double seconds) {
+  return guarded([&] {
+    lapse::trace_band(&given(name, "name"), lapse::seconds_ago(seconds), std::chrono::steady_clock::now());
+  });
+}
+
+lapse_status lapse_trace_note(const char* name, const char* value) {
+  return guarded([&] { lapse::trace_note(&given(name, "name"), &given(value, "value")); });
 }
 
 // --- phases

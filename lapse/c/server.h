@@ -72,6 +72,14 @@ LAPSE_C_API lapse_status lapse_set_hooks(void (*log)(void* context, int level, i
 LAPSE_C_API lapse_status lapse_set_region_hooks(void (*begin)(void* context, const char* name),
                                                 void (*end)(void* context, const char* name), void* context);
 
+/* --- traces of allocation (docs/allocation-traces.md) --- */
+
+/* Any thread. A named interval, such as an epoch, that has taken these seconds and ends now.
+ * LAPSE_ERROR_USAGE for seconds that are negative or not finite. */
+LAPSE_C_API lapse_status lapse_trace_band(const char* name, double seconds);
+/* Any thread. A property of the run; the last value of a name counts. */
+LAPSE_C_API lapse_status lapse_trace_note(const char* name, const char* value);
+
 /* --- phases --- */
 
 /* The function of a worker. If it does not return 0, the worker has failed, and the phase ends on every

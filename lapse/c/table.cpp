@@ -1,4 +1,4 @@
-// Tables, rules and functions of the C interface.
+// Tables and functions of the C interface.
 #include <fmt/format.h>
 
 #include <array>
@@ -7,92 +7,13 @@
 #include <utility>
 
 #include "lapse/c/handles.hpp"
+#include "lapse/c/rules.hpp"
 #include "lapse/protocol/table/table_shard.hpp"
 #include "lapse/ps/function.hpp"
-#include "lapse/store/update_rules/custom_rule.hpp"
 
 namespace lapse::c {
 
 namespace {
-
-// --- rules
-
-// Adapts a rule of the application to CustomRuleFunctions.
-struct CallbackRule {
-  lapse_rule rule;
-  std::size_t element_bytes;
-
-  static const CallbackRule& of(const void* rule) { return *static_cast<const CallbackRule*>(rule); }
-  std::size_t state_elements(std::size_t length) const {
-    return rule.state_elements == nullptr ? 0 : rule.state_elements(rule.context, length);
-  }
-  std::byte* state(std::byte* value, std::size_t length) const { return value + length * element_bytes; }
-};
-
-UpdateRule custom_rule(const lapse_rule& rule, ElementType type) {
-  if (rule.apply == nullptr) throw ConfigurationError("a custom rule without a function apply");
-  if (rule.name == nullptr) throw ConfigurationError("a custom rule without a name");
-  CustomRuleFunctions functions;
-  functions.type = type;
-  functions.name = rule.name;
-  functions.merge = choice_at<ConfigurationError>(
-      std::array{Merge::additive_slot, Merge::gradient, Merge::none}, rule.merge, "a custom rule with merge");
-  functions.rule = std::make_shared<const CallbackRule>(CallbackRule{rule, element_bytes(type)});
-  functions.state_elements = [](const void* self, std::size_t length) {
-    return CallbackRule::of(self).state_elements(length);
-  };
-  functions.initialise = [](const void* self, std::byte* value, std::size_t length) {
-    const CallbackRule& typed = CallbackRule::of(self);
-    if (typed.rule.initialise == nullptr) return;
-    check_callback(typed.rule.initialise(typed.rule.context, value, length, typed.state(value, length),
-                                         typed.state_elements(length)),
-                   "the function initialise of a rule");
-  };
-  functions.apply = [](const void* self, std::byte* value, const std::byte* update, std::size_t length,
-                       float scale) {
-    const CallbackRule& typed = CallbackRule::of(self);
-    check_callback(typed.rule.apply(typed.rule.context, value, typed.state(value, length), update, length,
-                                    typed.state_elements(length), scale),
-                   "the function apply of a rule");
-  };
-  return UpdateRule::from_functions(std::move(functions));
-}
-
-UpdateRule rule_of(const lapse_rule* given_rule, ElementType type) {
-  if (given_rule == nullptr) return UpdateRule::add();
-  const lapse_rule& rule = *given_rule;
-  check_size(rule, "lapse_rule");
-  switch (rule.kind) {
-    case LAPSE_ADD:
-      return UpdateRule::add();
-    case LAPSE_ASSIGN:
-      return UpdateRule::assign();
-    case LAPSE_SGD:
-      return UpdateRule::sgd({.learning_rate = rule.learning_rate, .l2 = rule.l2});
-    case LAPSE_ADAGRAD:
-      return UpdateRule::adagrad({.learning_rate = rule.learning_rate,
-                                  .l2 = rule.l2,
-                                  .initial_accumulator = rule.initial_accumulator,
-                                  .epsilon = rule.epsilon});
-    case LAPSE_ROWWISE_ADAGRAD:
-      return UpdateRule::rowwise_adagrad({.learning_rate = rule.learning_rate,
-                                          .l2 = rule.l2,
-                                          .initial_accumulator = rule.initial_accumulator,
-                                          .epsilon = rule.epsilon});
-    case LAPSE_ADAM:
-      return UpdateRule::adam({.learning_rate = rule.learning_rate,
-                               .beta1 = rule.beta1,
-                               .beta2 = rule.beta2,
-                               .epsilon = rule.epsilon,
-                               .l2 = rule.l2});
-    case LAPSE_FTRL:
-      return UpdateRule::ftrl(
-          {.alpha = rule.learning_rate, .beta = rule.beta1, .l1 = rule.l1, .l2 = rule.l2});
-    case LAPSE_CUSTOM:
-      return custom_rule(rule, type);
-  }
-  throw ConfigurationError(fmt::format("a rule of kind {}", static_cast<int>(rule.kind)));
-}
 
 // --- specifications
 
@@ -191,55 +112,24 @@ void set_limits(TableOptions& options, const lapse_push_limits* limits) {
   if (limits->max_norm != 0) options.max_push_norm = limits->max_norm;
 }
 
+// `policy`: null for none.
+void set_policy(TableOptions& options, const char* policy) {
+  if (policy == nullptr) return;
+  if (options.consistency) {
+    throw ConfigurationError(
+        fmt::format("consistency policy '{}': expected spec->consistency to be LAPSE_CONSISTENCY_DEFAULT, "
+                    "it is '{}'",
+                    policy, options.consistency->to_string()));
+  }
+  options.consistency = Consistency::parse(policy);
+}
+
 }  // namespace
 
 }  // namespace lapse::c
 
 using lapse::c::given;
 using lapse::c::guarded;
-
-void lapse_rule_init(lapse_rule* rule, lapse_rule_kind kind) {
-  if (rule == nullptr) return;
-  std::memset(rule, 0, sizeof *rule);
-  rule->size = sizeof *rule;
-  rule->kind = kind;
-  rule->merge = LAPSE_MERGE_GRADIENT;
-  const auto copy_adagrad = [&](const auto& defaults) {
-    rule->learning_rate = defaults.learning_rate;
-    rule->l2 = defaults.l2;
-    rule->initial_accumulator = defaults.initial_accumulator;
-    rule->epsilon = defaults.epsilon;
-  };
-  switch (kind) {
-    case LAPSE_SGD:
-      rule->learning_rate = lapse::Sgd().learning_rate;
-      rule->l2 = lapse::Sgd().l2;
-      break;
-    case LAPSE_ADAGRAD:
-      copy_adagrad(lapse::Adagrad());
-      break;
-    case LAPSE_ROWWISE_ADAGRAD:
-      copy_adagrad(lapse::RowwiseAdagrad());
-      break;
-    case LAPSE_ADAM:
-      rule->learning_rate = lapse::Adam().learning_rate;
-      rule->beta1 = lapse::Adam().beta1;
-      rule->beta2 = lapse::Adam().beta2;
-      rule->epsilon = lapse::Adam().epsilon;
-      rule->l2 = lapse::Adam().l2;
-      break;
-    case LAPSE_FTRL:
-      rule->learning_rate = lapse::Ftrl().alpha;
-      rule->beta1 = lapse::Ftrl().beta;
-      rule->l1 = lapse::Ftrl().l1;
-      rule->l2 = lapse::Ftrl().l2;
-      break;
-    case LAPSE_ADD:
-    case LAPSE_ASSIGN:
-    case LAPSE_CUSTOM:
-      break;
-  }
-}
 
 void lapse_table_spec_init(lapse_table_spec* spec) {
   if (spec == nullptr) return;
@@ -261,6 +151,12 @@ lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* sp
 
 lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_spec* spec,
                                         const lapse_push_limits* limits, lapse_table** table) {
+  return lapse_table_create_with_policy(server, spec, limits, nullptr, table);
+}
+
+lapse_status lapse_table_create_with_policy(lapse_server* server, const lapse_table_spec* spec,
+                                            const lapse_push_limits* limits, const char* policy,
+                                            lapse_table** table) {
   return guarded([&] {
     lapse_server& owner = given(server, "server");
     const lapse_table_spec& wanted = lapse::c::checked(spec);
@@ -270,6 +166,7 @@ lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_
       // Before the collective call: an error in the options is thrown on this rank alone.
       lapse::TableOptions options = lapse::c::options_of<T>(wanted);
       lapse::c::set_limits(options, limits);
+      lapse::c::set_policy(options, policy);
       return std::make_unique<lapse_table>(lapse_table{owner.manager ? owner.manager->create_table<T>(options)
                                                                      : owner.own->create_table<T>(options)});
     }));

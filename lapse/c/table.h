@@ -135,6 +135,12 @@ LAPSE_C_API void lapse_push_limits_init(lapse_push_limits* limits);
 /* Collective. Like lapse_table_create. limits: NULL for none. */
 LAPSE_C_API lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_spec* spec,
                                                     const lapse_push_limits* limits, lapse_table** table);
+/* Collective. Like lapse_table_create_limited. policy: a consistency policy of docs/consistency.md, such as
+ * "cap(2)" or "vap(0.5, strong)", equal on all ranks, instead of spec->consistency, which has to be
+ * LAPSE_CONSISTENCY_DEFAULT; NULL: none. Workers of tables with clocks must call lapse_advance_clock. */
+LAPSE_C_API lapse_status lapse_table_create_with_policy(lapse_server* server, const lapse_table_spec* spec,
+                                                        const lapse_push_limits* limits, const char* policy,
+                                                        lapse_table** table);
 /* Not collective. The memory of this rank for such a new table, in bytes, without space for replicas and for
  * keys that move to this rank later. */
 LAPSE_C_API lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,

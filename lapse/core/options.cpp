@@ -79,6 +79,9 @@ OptionSet option_set(Options& o) {
         "Prefix of files, one of each rank, with who owned which key when, for lapse-viewer; each rank appends a dot and its number; empty: none."),
     option("allocation_trace_keys", o.allocation_trace_keys,
         "Keys in these files: `all`, or `table:keys;table:keys`, where keys are `all`, `1,5,10-19` or `random 100 seed 3 range 0-999`."),
+    option("allocation_trace_events", o.allocation_trace_events,
+        Words<TraceEvents>{{"allocation", TraceEvents::allocation}, {"intents", TraceEvents::intents}, {"accesses", TraceEvents::accesses}},
+        "What these files record of a key: owners and replicas; also when intents want it; also each access, which becomes slower."),
     option("allocation_trace_bytes", o.allocation_trace_bytes, "bytes", 1U << 16U, kTebibyte,
         "A rank whose file has reached this size records no more changes, and says so in it."),
   }};

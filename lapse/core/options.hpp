@@ -40,6 +40,8 @@ struct CheckpointFiles {
 };
 
 enum class Helping : std::uint8_t { on, off };
+// What a trace of allocation records, each also what those before it do.
+enum class TraceEvents : std::uint8_t { allocation, intents, accesses };
 
 // Remote memory access for bulk payloads between hosts.
 enum class RmaChoice : std::uint8_t {
@@ -74,6 +76,7 @@ struct LAPSE_EXPORT Options {
   std::string region_trace = {};
   std::string allocation_trace = {};
   std::string allocation_trace_keys = "all";
+  TraceEvents allocation_trace_events = TraceEvents::allocation;
   std::uint64_t allocation_trace_bytes = std::uint64_t{256} << 20U;
 
   // Not an option: the variables LAPSE_* that from_environment found and ignored, of a server: on any rank.
@@ -88,13 +91,10 @@ struct LAPSE_EXPORT Options {
 
   // Sets one option from text. Throws ConfigurationError, with no effect, for an unknown name or a bad value.
   void set(std::string_view name, std::string_view value);
-
   // The value of one option, as set accepts it. Throws ConfigurationError for an unknown name.
   std::string get(std::string_view name) const;
-
   // Throws ConfigurationError if a field is outside its range or two fields contradict each other.
   void validate() const;
-
   // One line per option: name, value, unit; marks values that differ from the default.
   std::string to_text() const;
 

@@ -181,6 +181,15 @@ module lapse_c
       type(c_funptr), value :: begin, end
       type(c_ptr), value :: context
     end function c_set_region_hooks
+    integer(c_int) function c_trace_band(name, seconds) bind(C, name="lapse_trace_band")
+      import
+      character(c_char), intent(in) :: name(*)
+      real(c_double), value :: seconds
+    end function c_trace_band
+    integer(c_int) function c_trace_note(name, value) bind(C, name="lapse_trace_note")
+      import
+      character(c_char), intent(in) :: name(*), value(*)
+    end function c_trace_note
     subroutine c_free(memory) bind(C, name="lapse_free")
       import
       type(c_ptr), value :: memory
@@ -256,14 +265,14 @@ module lapse_c
       import
       type(c_push_limits), intent(out) :: limits
     end subroutine c_push_limits_init
-    integer(c_int) function c_table_create_limited(server, spec, limits, table) &
-        bind(C, name="lapse_table_create_limited")
+    integer(c_int) function c_table_create_with_policy(server, spec, limits, policy, table) &
+        bind(C, name="lapse_table_create_with_policy")
       import
-      type(c_ptr), value :: server
+      type(c_ptr), value :: server, policy
       type(c_table_spec), intent(in) :: spec
       type(c_push_limits), intent(in) :: limits
       type(c_ptr), intent(inout) :: table
-    end function c_table_create_limited
+    end function c_table_create_with_policy
     integer(c_int) function c_estimate_memory(server, spec, bytes) bind(C, name="lapse_estimate_memory")
       import
       type(c_ptr), value :: server

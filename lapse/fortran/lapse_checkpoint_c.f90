@@ -137,5 +137,14 @@ module lapse_checkpoint_c
       type(c_ptr), intent(inout) :: blob
       integer(c_size_t), intent(inout) :: bytes
     end function c_checkpoints_load
+    integer(c_int) function c_checkpoints_load_grown(checkpoints, request, loaded, blob, bytes) &
+        bind(C, name="lapse_checkpoints_load_grown")
+      import
+      type(c_ptr), value :: checkpoints
+      type(c_load_request), intent(in) :: request
+      integer(c_int64_t), intent(inout) :: loaded
+      type(c_ptr), intent(inout) :: blob
+      integer(c_size_t), intent(inout) :: bytes
+    end function c_checkpoints_load_grown
   end interface
 end module lapse_checkpoint_c

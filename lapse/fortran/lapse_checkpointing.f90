@@ -145,14 +145,15 @@ contains
 
   !> Collective. step: default the newest. folder: of another job's checkpoints. tables: only these; default all
   !> added. is_fallback, with a step: newer checkpoints could not be loaded; they are no abandoned branch.
-  subroutine lapse_checkpoints_load(checkpoints, step, loaded, blob, folder, tables, is_fallback, ierr)
+  !> grow: tables may have more keys than were saved; those behind the saved ones stay as they are.
+  subroutine lapse_checkpoints_load(checkpoints, step, loaded, blob, folder, tables, is_fallback, grow, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in), optional :: step
     integer(int64), intent(inout), optional :: loaded
     character(:), allocatable, intent(inout), optional :: blob
     character(*), intent(in), optional :: folder
     type(lapse_table_load), intent(in), optional :: tables(:)
-    logical, intent(in), optional :: is_fallback
+    logical, intent(in), optional :: is_fallback, grow
     integer, intent(out), optional :: ierr
     type(c_load_request) :: request
     type(c_table_load), allocatable, target :: parts(:)
@@ -161,6 +162,8 @@ contains
     integer(c_int64_t) :: step_loaded
     type(c_ptr) :: bytes
     integer(c_size_t) :: count
+    integer(c_int) :: status
+    logical :: grows
     call c_load_request_init(request)
     if (present(step)) then
       wanted = step
@@ -176,7 +179,14 @@ contains
       request%table_count = size(parts, kind=c_size_t)
     end if
     if (present(is_fallback)) request%is_fallback = merge(1_c_int, 0_c_int, is_fallback)
-    if (succeeded(c_checkpoints_load(checkpoints%handle, request, step_loaded, bytes, count), ierr)) then
+    grows = .false.
+    if (present(grow)) grows = grow
+    if (grows) then
+      status = c_checkpoints_load_grown(checkpoints%handle, request, step_loaded, bytes, count)
+    else
+      status = c_checkpoints_load(checkpoints%handle, request, step_loaded, bytes, count)
+    end if
+    if (succeeded(status, ierr)) then
       if (present(loaded)) loaded = step_loaded
       if (present(blob)) then
         blob = text_of(bytes, count)

@@ -6,7 +6,7 @@ module lapse_hooks
   implicit none
   private
 
-  public :: lapse_set_hooks, lapse_set_region_hooks, lapse_log, lapse_fatal, lapse_region
+  public :: lapse_set_hooks, lapse_set_region_hooks, lapse_trace_band, lapse_trace_note, lapse_log, lapse_fatal, lapse_region
 
   ! Any thread calls these, several at a time, with locks of the library held. They must be recursive module
   ! procedures that return soon and do not call the library. They get the context given with them.
@@ -86,6 +86,21 @@ contains
     end if
     call finish(c_set_region_hooks(c_begin, c_end, c_loc(calls)), ierr)
   end subroutine lapse_set_region_hooks
+
+  !> A named interval in traces of allocation, such as an epoch, that has taken these seconds and ends now.
+  subroutine lapse_trace_band(name, seconds, ierr)
+    character(*), intent(in) :: name
+    real(c_double), intent(in) :: seconds
+    integer, intent(out), optional :: ierr
+    call finish(c_trace_band(to_c(name), seconds), ierr)
+  end subroutine lapse_trace_band
+
+  !> A property of the run in traces of allocation; the last value of a name counts.
+  subroutine lapse_trace_note(name, value, ierr)
+    character(*), intent(in) :: name, value
+    integer, intent(out), optional :: ierr
+    call finish(c_trace_note(to_c(name), to_c(value)), ierr)
+  end subroutine lapse_trace_note
 
   !> Never freed: threads may still be in replaced hooks.
   function new_calls(context) result(calls)

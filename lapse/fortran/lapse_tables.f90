@@ -34,6 +34,7 @@ module lapse_tables
     type(lapse_rule) :: rule = lapse_rule()  ! default: addition
     integer(c_int) :: location_caches = lapse_default
     integer(c_int) :: consistency = lapse_consistency_default
+    character(:), allocatable :: policy  ! such as 'cap(2)', instead of consistency
     integer(c_int) :: not_finite = lapse_not_finite_allow
     real(real64) :: max_push_norm = 0  ! 0: none
   end type lapse_table_spec
@@ -54,16 +55,23 @@ contains
     type(lapse_table), intent(inout) :: table
     integer, intent(out), optional :: ierr
     type(lapse_rule), target :: rule
-    character(:, kind=c_char), allocatable, target :: name
+    character(:, kind=c_char), allocatable, target :: name, policy
     type(c_push_limits) :: limits
+    type(c_ptr) :: given_policy
     integer(c_int) :: status
     if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
     call make_name(spec, name)
+    given_policy = c_null_ptr
+    if (allocated(spec%policy)) then
+      policy = to_c(spec%policy)
+      given_policy = c_loc(policy)
+    end if
     call c_push_limits_init(limits)
     limits%not_finite = spec%not_finite
     limits%max_norm = spec%max_push_norm
-    status = c_table_create_limited(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), limits, table%handle)
+    status = c_table_create_with_policy(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), limits, &
+                                        given_policy, table%handle)
     if (status == lapse_ok) table%element = spec%element
     call finish(status, ierr)
   end subroutine lapse_table_create

@@ -54,7 +54,7 @@ TableRecord CheckpointTable::record() const {
   return record;
 }
 
-void CheckpointTable::require_fit(const TableRecord& given, const TableLoad& load,
+void CheckpointTable::require_fit(const TableRecord& given, const TableLoad& load, bool grow,
                                   const std::string& file) const {
   const TableRecord own = record();
   const auto refuse = [&](const std::string& in_checkpoint, const std::string& in_server) {
@@ -65,7 +65,8 @@ void CheckpointTable::require_fit(const TableRecord& given, const TableLoad& loa
   const auto keys_text = [](const TableRecord& one) {
     return one.sparse ? "any 64-bit keys" : fmt::format("{} keys", one.keys);
   };
-  if (given.sparse != own.sparse || given.keys != own.keys) refuse(keys_text(given), keys_text(own));
+  const bool fits = given.keys == own.keys || (grow && given.keys < own.keys);
+  if (given.sparse != own.sparse || !fits) refuse(keys_text(given), keys_text(own));
   const bool converts = load.convert && is_integer(given.element) == is_integer(own.element);
   if (given.element != own.element && !converts) {
     refuse(fmt::format("elements of type {}", element_name(given.element)),
@@ -79,10 +80,10 @@ void CheckpointTable::require_fit(const TableRecord& given, const TableLoad& loa
         fmt::format("the update rule {} with {} elements of state", own.update_rule, own.state_elements));
   }
   const std::uint64_t entries = given.entries();
-  if (!own.sparse && entries != own.keys) {
+  if (!own.sparse && entries != given.keys) {
     throw CheckpointError(
         CheckpointError::Reason::damaged, file,
-        fmt::format("table '{}' has values of {} keys, expected {}", name_, entries, own.keys));
+        fmt::format("table '{}' has values of {} keys, expected {}", name_, entries, given.keys));
   }
 }
 

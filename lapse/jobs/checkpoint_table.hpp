@@ -26,7 +26,8 @@ class CheckpointTable {
   TableRecord record() const;
   // Throws CheckpointError with reason mismatch, naming `file`, if the requested part of the given record
   // cannot be converted to values and states of the table.
-  void require_fit(const TableRecord& given, const TableLoad& load, const std::string& file) const;
+  // `grow`: the table may have more keys than were saved.
+  void require_fit(const TableRecord& given, const TableLoad& load, bool grow, const std::string& file) const;
   // The same check, for the lengths of one key.
   void require_fit(std::uint64_t key, std::size_t length, const std::string& file) const;
 

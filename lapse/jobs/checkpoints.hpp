@@ -66,6 +66,8 @@ struct LoadRequest {
   std::optional<std::uint64_t> step = {};  // nullopt: the newest whole checkpoint, see expect_finite
   std::string folder = {};                 // with checkpoints of another job; empty: that of the settings
   std::vector<TableLoad> tables = {};      // empty: all added tables, whole
+  // Tables may have more keys than were saved: those behind the saved ones stay as they are.
+  bool grow = false;
   // With a step: newer checkpoints could not be loaded, and stay like any others. If false, they belong to an
   // abandoned branch, and with `keep` the next checkpoint replaces them.
   bool is_fallback = false;

@@ -81,6 +81,7 @@ class Checkpoints::Impl {
   struct ChosenTable {
     const CheckpointTable* table;
     TableLoad load;
+    bool grow = false;  // LoadRequest
   };
   // The folder from which this rank reads a checkpoint, and its number among the folder's readers.
   struct Source {

@@ -21,6 +21,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   agreement.run([&] { join_cleaner(); });  // It might remove files that are found.
   std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
   if (request.is_fallback) arguments += " as a fallback";
+  if (request.grow) arguments += " into tables that may have grown";
   for (const TableLoad& one : request.tables)
     arguments += fmt::format(", table '{}' keys {} to {}{}{}", one.table, one.first_key, one.last_key,
                              one.state ? "" : " without state", one.convert ? " converted" : "");
@@ -170,13 +171,13 @@ LoadedCheckpoint Checkpoints::Impl::load_tables(CheckpointAgreement& agreement, 
   const std::string manifest_file = source.folder.file_path(manifest.step, std::string(Manifest::kFile));
   CheckpointLoader loader(source.folder, source.manifest, source.rank, source.ranks);
   agreement.run([&] {
-    for (const auto& [table, load] : loads) {
+    for (const auto& [table, load, grow] : loads) {
       const TableRecord* const record = manifest.table(table->name());
       if (record == nullptr) {
         throw CheckpointError(CheckpointError::Reason::mismatch, manifest_file,
                               fmt::format("has no table '{}'", table->name()));
       }
-      table->require_fit(*record, load, manifest_file);
+      table->require_fit(*record, load, grow, manifest_file);
       loader.open(*table, *source.manifest.table(table->name()), load);
     }
   });
@@ -219,10 +220,11 @@ std::vector<Checkpoints::Impl::ChosenTable> Checkpoints::Impl::chosen(const Load
           fmt::format("keys {} to {} of table '{}' cannot be loaded: the first is behind the last",
                       load.first_key, load.last_key, load.table));
     }
-    loads.push_back({&*table, load});
+    loads.push_back({&*table, load, request.grow});
   }
   if (request.tables.empty())
-    for (const CheckpointTable& table : tables_) loads.push_back({&table, {.table = table.name()}});
+    for (const CheckpointTable& table : tables_)
+      loads.push_back({&table, {.table = table.name()}, request.grow});
   return loads;
 }
 

@@ -195,14 +195,21 @@ void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy&
     protocol_.replication().set_times(times);
     protocol_.replication().set_policy(&policy);
     protocol_.replication().set_source(&source);
+    protocol_.access().set_source(&source);
   });
 }
 
 void ParameterServer::Impl::observe(KeyObserver& observer) {
   throw_if_closed("observe");
   throw_if_running("observe");
-  protocol_.replication().set_observer(&observer);
-  observer_ = &observer;
+  const TraceEvents traced =
+      allocation_trace_ != nullptr ? allocation_trace_->events() : TraceEvents::allocation;
+  if (traced == TraceEvents::allocation) {
+    protocol_.replication().set_observer(&observer);
+  } else {
+    allocation_trace_->forward_to(observer);
+  }
+  if (traced != TraceEvents::accesses) observer_ = &observer;
 }
 
 }  // namespace lapse

@@ -50,8 +50,8 @@ CheckpointContent content_of(const std::string& blob, const std::vector<std::str
 using PartToLoad = std::tuple<std::string, std::uint64_t, std::optional<std::uint64_t>, bool, bool>;
 
 py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step, const py::object& folder,
-                const std::vector<PartToLoad>& tables, bool is_fallback) {
-  LoadRequest request{.step = step, .folder = py::str(folder), .is_fallback = is_fallback};
+                const std::vector<PartToLoad>& tables, bool is_fallback, bool grow) {
+  LoadRequest request{.step = step, .folder = py::str(folder), .grow = grow, .is_fallback = is_fallback};
   for (const auto& [table, first, last, state, convert] : tables)
     request.tables.push_back({.table = table,
                               .first_key = first,
@@ -109,11 +109,12 @@ void declare_checkpoints(py::module_& module) {
       .def("release_memory", of(&Checkpoints::release_memory), released, "Frees the memory of the last copy.")
       .def(
           "load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
-          "is_fallback"_a = false,
+          "is_fallback"_a = false, "grow"_a = false,
           "Collective. Loads the newest, or a step: a lapse.LoadedCheckpoint. tables: lapse.TableLoad "
           "objects.\n\n"
           "is_fallback, with a step: newer checkpoints could not be loaded. Otherwise they are an abandoned\n"
-          "branch.");
+          "branch. grow: tables may have more keys than were saved; those behind the saved ones stay as they "
+          "are.");
 }
 
 }  // namespace lapse::python

@@ -1,14 +1,17 @@
 // Passes log lines, fatal errors and regions to Python functions.
 #include "lapse/core/hooks.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "lapse/core/log.hpp"
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/tracing/trace_notes.hpp"
 #include "lapse/python/handles.hpp"
 
 namespace lapse::python {
@@ -117,6 +120,11 @@ void end_hooks() {
 void declare_hooks(py::module_& module) {
   module.def("set_hooks", &set_hooks);
   module.def("end_hooks", &end_hooks);
+  module.def("trace_band", [](const std::string& name, double seconds) {
+    trace_band(name, seconds_ago(seconds), std::chrono::steady_clock::now());
+  });
+  module.def("trace_note",
+             [](const std::string& name, const std::string& value) { trace_note(name, value); });
 }
 
 }  // namespace lapse::python

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "lapse/core/tracing/trace_notes.hpp"
+
 namespace lapse::stage {
 
 namespace {
@@ -53,6 +55,9 @@ void SchedulerHost::take_report(const PartReport& report) {
   for (const SlotsOfRank& place : open.seat.places)
     retired_[static_cast<std::size_t>(place.rank)].push_back(report.group);
   if (trace_) trace_->add(scheduler_.spec(open.seat.task), open.seat, end, open.began - made_, now() - made_);
+  const TaskSpec& task = scheduler_.spec(open.seat.task);
+  trace_band(fmt::format("{}: {}", task.name, task.stages[open.seat.stage].name),
+             std::chrono::steady_clock::time_point(open.began), std::chrono::steady_clock::time_point(now()));
   const PartEnd ended = std::move(end);
   open_.erase(found);
   if (end_ == RunEnd::finished && must_end()) decide(StopRun{});

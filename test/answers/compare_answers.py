@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
+
 import small_models
 
 RELATIVE = 1e-4  # difference of values
@@ -150,6 +152,25 @@ def compare_with_applications(models, folder, lapse_answers):
             check(is_right, f"{name} {sample}: {answers}, expected {prediction}")
 
 
+def compare_scores(models, lapse_answers):
+    """The score of a model that ranks items, by its formula: no mean, and biases of items alone."""
+    for name, loss in (("bpr", "bpr"), ("warp", "warp"), ("biases", "squared")):
+        path = models[name].model
+        content = json.loads(Path(f"{path}.json").read_text())
+        parameters, files = content["parameters"], content["files"]
+        check(parameters["loss"] == loss and ("mean" in parameters) == (loss == "squared"), f"{name}: {parameters}")
+        biases = {role for role in files if role.endswith("biases")}
+        expected = {"bpr": {"column_biases"}, "warp": set(), "squared": {"row_biases", "column_biases"}}[loss]
+        check(biases == expected and all(role in content["formula"] for role in biases), f"{name}: {sorted(files)}, {content['formula']}")
+        if loss == "squared":
+            continue
+        rows, columns, users, items = (numpy.load(f"{path}-{role}.npy") for role in ("rows", "columns", "row-ids", "column-ids"))
+        scores = rows.astype("float64") @ columns.T + (numpy.load(f"{path}-column-biases.npy") if biases else 0)
+        model = lapse_answers.load(path)
+        own = [[model.rating(user, item) for item in items] for user in users]
+        check(numpy.allclose(own, scores, rtol=RELATIVE, atol=RELATIVE), f"{name}: {own[0]}, expected {scores[0]}")
+
+
 def is_error(result, *words):
     """One line of text, with these words, and no answers."""
     return result.returncode == 1 and not result.stdout and all(word in result.stderr for word in words)
@@ -186,6 +207,11 @@ def check_unknown_names(programs, models, lapse_answers):
         check(result.returncode == 1 and is_right, f"{what}: exit status {result.returncode}: {result.stdout}{result.stderr}")
         result = programs.answers(command, path, *fields)
         check(result.returncode == 1 and message in result.stdout + result.stderr, f"{what}: {result.stdout}{result.stderr}")
+    # Scores of one user's items do not compare users.
+    item = models["bpr"].questions[0].queries[0][1]
+    raised = raises(lapse_answers.ModelError, lapse_answers.load(models["bpr"].model).users, item)
+    result = programs.answers("users", models["bpr"].model, item)
+    check("do not compare users" in raised and is_error(result, "do not compare users"), f"{raised}: {result.stdout}{result.stderr}")
 
 
 def damages():
@@ -203,6 +229,7 @@ def damages():
                                                           replaced(b"matrix_factorization\",\n", b"matrix\",\n"), lambda data: b"[]", None))
     yield from (("biases", role, change) for role in ("rows", "column_biases", "row_ids")
                 for change in (cut, None, lambda data: data + b"x", lambda data: b""))
+    yield "bpr", None, replaced(b'"loss": "bpr"', b'"loss": "other"')
     yield from (("complex", role, change) for role, change in (("entity_names", lambda data: data + b"x\t1\n"), ("relations", cut),
                                                                  ("entity_names", replaced(b"Ort-11\t", b"Ort-12\t"))))
     yield from (("vectors.binary", "vectors", cut), ("vectors.text", "vectors", cut), ("vectors.text", "vectors", replaced(b".", b"x")),
@@ -265,6 +292,7 @@ def main():
     for name, model in models.items():
         compare(programs, scratch, name, model, lapse_answers)
     compare_with_applications(models, scratch / "models", lapse_answers)
+    compare_scores(models, lapse_answers)
     check_unknown_names(programs, models, lapse_answers)
     check_damaged_files(programs, models, scratch, lapse_answers)
     check_wrong_use(programs, models, lapse_answers)

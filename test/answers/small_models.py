@@ -74,9 +74,11 @@ def _factorizations(run, folder):
     questions = _factorization_questions([str(user) for user in users], [str(item) for item in items], seen)
     common = ("--rank", "5", "--epochs", "2", "--initial-scale", "0.5", "--no-baselines")
     models = {}
-    for name, arguments in (("biases", ()), ("no-biases", ("--no-biases",))):
+    for name, arguments in (("biases", ()), ("no-biases", ("--no-biases",)), ("bpr", ("--loss", "bpr")),
+                            ("warp", ("--loss", "warp", "--no-biases", "--positive-from", "1.5"))):
         run("matrix_factorization", ratings, *common, *arguments, "--output-prefix", folder / name)
-        models[name] = SmallModel(folder / name, questions)
+        asked = [question for question in questions if "--loss" not in arguments or question.command != "users"]
+        models[name] = SmallModel(folder / name, asked)
     run("matrix_factorization", "--zipf", "50x40x2000", *common, "--output-prefix", folder / "generated")
     numbered = folder / "numbered.csv"
     numbered.write_text("3,4,1\n3,0,2\n7,0,3\n99,0,1\n")

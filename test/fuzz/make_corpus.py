@@ -156,6 +156,8 @@ def ratings():
     yield "commas", b"\3" + b"1,2,3,881250949\n5 , 18446744073709551615 , 1e-50 , 0\n"
     yield "blanks", b"\4" + b"  1 2 3.5\r\n\r\n2   2 4"
     yield "xz", b"\5" + lzma.compress(b"1 2 3\n4 5 6\n")
+    yield "market", b"\4" + b"%%MatrixMarket matrix coordinate real general\n%\n\n3 4 3\n1 1 3.5\n3 4 -1\n2 1 2e0\n"
+    yield "market_pattern", b"\2" + b"%%matrixmarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n"
 
 
 def bags_of_words():
@@ -211,6 +213,45 @@ def word_vectors():
     yield "pairs", b"\0word 1,word 2,score\nking,queen,8.5\nman,child,1e0\n"
 
 
+def number(value):
+    text = bytearray()
+    while value >= 128:
+        text.append(value % 128 + 128)
+        value //= 128
+    return bytes([*text, value])
+
+
+def signed(value):
+    return number(2 * value if value >= 0 else -2 * value - 1)
+
+
+def trace(rank, ranks, start, events):
+    """The file of a rank: a header, a table, events of its keys, a phase, a band, a note and the end."""
+    def text(value):
+        return number(len(value)) + value.encode()
+    header = json.dumps({"lapse": "0", "rank": rank, "hosts": [0] * ranks, "host": "h", "start": start})
+    table = json.dumps({"id": 1, "name": "t", "keys": 9, "home": "hash", "value_bytes": 8, "content_bytes": 8,
+                        "domains": list(range(ranks))})
+    data = b"LAPSETR1\x01" + text(header) + b"\x07" + number(0) + signed(-3) + signed(3) + b"\x02" + number(0) + text(table) + b"\x03\x01"
+    data += b"\x04" + number(1) + text("run_workers")
+    key = 0
+    for kind, ticks, of in events:
+        data += bytes([kind]) + number(ticks) + (b"" if kind == 9 else signed(of - key))
+        key = key if kind == 9 else of
+    data += b"\x05" + number(1) + b"\x0a" + number(1) + number(5) + text("epoch 1") + b"\x0b" + number(0) + text("a") + text("b")
+    return data + b"\x06" + number(0) + b"\x08" + number(1)
+
+
+def traces():
+    first = [(0x81, 1, 3), (0x81, 1, 4), (0x91, 5, 3), (9, 1, 0), (0x80, 7, 3), (0x93, 9, 3), (0x92, 2, 3)]
+    second = [(0x81, 1, 5), (0x89, 3, 3), (0x84, 1, 3), (0x81, 9, 3), (0x90, 1, 3), (0x91, 1, 3), (9, 1, 0), (0x88, 2, 3), (0x82, 3, 4)]
+    yield "one", b"\0" + trace(0, 1, 100, first)
+    files = [trace(0, 2, 100, first), trace(1, 2, 90, second)]
+    yield "two", b"\1" + struct.pack("<H", len(files[0])) + b"".join(files)
+    files = [trace(rank, 3, 100, second) for rank in range(3)]
+    yield "three", b"\2" + b"".join(struct.pack("<H", len(file)) + file for file in files[:2]) + files[2]
+
+
 def options():
     yield "server", b"\0domain=2\nhelping=off\nprogress_spin=0\nprogress_sleep_min=7\neager_bytes=300\nlog_level=debug\nno=1\n"
     yield "manager", b"\1technique=nups\nnups_factor=1e3\ntiming_quantile=0.5\ntrace_keys=factors:5,7;biases:0\nsampling_scheme=pool\n"
@@ -232,7 +273,7 @@ def words_options():
     yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
 
 
-CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, bags_of_words, svm_files, triples, vocabularies, npy, word_vectors, options,
+CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, bags_of_words, svm_files, triples, vocabularies, npy, word_vectors, traces, options,
            graph_options, factorization_options, words_options)
 
 

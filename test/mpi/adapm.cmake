@@ -21,3 +21,8 @@ lapse_test(test_adapm_sampling
   RANKS 1 2 4
   DOMAINS rank 2
   TIMEOUT 60)
+lapse_test(test_adapm_causes
+  SOURCES adapm_causes.cpp
+  DEPENDS lapse::adapm fmt::fmt
+  RANKS 2 3
+  TIMEOUT 60)

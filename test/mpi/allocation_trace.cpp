@@ -1,9 +1,7 @@
 // Traces of allocation: what they say is what happened.
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -16,6 +14,7 @@
 #include "lapse/core/tracing/allocation_records.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/mpi/server_expect.hpp"
+#include "test/mpi/trace_prefix.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
@@ -26,47 +25,13 @@ using lapse::apps::Relocation;
 using lapse::apps::TableAllocation;
 using lapse::test::expect;
 using lapse::test::key_range;
+using lapse::test::traced;
+using lapse::test::TracePrefix;
 
 namespace {
 
 constexpr std::uint64_t kKeys = 60;
 constexpr std::uint64_t kMoved = 12;
-
-// A prefix of trace files, which the object removes: rank 0, when all ranks are done with them.
-class TracePrefix {
- public:
-  TracePrefix() {
-    int number = getpid();
-    MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    static int prefixes = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("lapse-allocation-" + std::to_string(number) + "-" + std::to_string(prefixes++));
-  }
-  ~TracePrefix() {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Barrier(MPI_COMM_WORLD);
-    std::filesystem::remove(path_.string() + "." + std::to_string(rank));
-  }
-  TracePrefix(const TracePrefix&) = delete;
-  TracePrefix& operator=(const TracePrefix&) = delete;
-
-  std::string path() const { return path_.string(); }
-  // After the ranks have closed their servers.
-  Allocation read() const {
-    MPI_Barrier(MPI_COMM_WORLD);
-    return lapse::apps::read_allocation(path());
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-Options traced(const TracePrefix& prefix) {
-  Options options = Options::from_environment();
-  options.allocation_trace = prefix.path();
-  return options;
-}
 
 bool has_one_owner(const TableAllocation& table, Key key, std::int64_t time) {
   const auto states = lapse::apps::states_at(table, key.value(), time);

@@ -24,7 +24,9 @@ run() {  # <arguments...>: output in $directory/out and err
 # Expects that the program refuses these arguments: exactly one line of its own, which begins with "error:"
 # and contains the texts. The rank that fails may also have logged the error, in a line that begins with
 # "lapse[".
+# Only on several ranks, where an error may come from any of them, or from each.
 refuses() {  # <texts, separated by |> <arguments...>
+  [[ ${launcher[-1]} -ne 1 ]] || return 0
   local texts text
   IFS='|' read -ra texts <<<"$1"
   shift

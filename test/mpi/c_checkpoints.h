@@ -36,6 +36,7 @@ static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
   request.tables = &part;
   request.table_count = 1;
   CHECK(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL));
+  CHECK(lapse_checkpoints_load_grown(checkpoints, &request, NULL, NULL, NULL));
   part.table = "none";
   REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "none");
   part.table = NULL;

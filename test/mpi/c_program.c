@@ -2,7 +2,6 @@
  * checkpoints. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
-#include <string.h>
 
 #include "lapse/lapse.h"
 #include "test/mpi/c_checkpoints.h"
@@ -344,6 +343,7 @@ int main(int argc, char** argv) {
   refuse_communicator();
   use(argv[1], 0);
   use(argv[1], 1);
+  use_policies();
   control_job();
   MPI_Finalize();
   return 0;

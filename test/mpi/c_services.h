@@ -2,12 +2,12 @@
 #ifndef TEST_MPI_C_SERVICES_H
 #define TEST_MPI_C_SERVICES_H
 
-#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "test/mpi/c_functions.h"
+#include "test/mpi/c_tables.h"
 
 static void ask_for_memory(const program* p) {
   uint64_t all = 0;
@@ -113,62 +113,6 @@ static void refuse_specifications(program* p, const lapse_table_spec* right) {
   spec.home_function = home_of_key;
   REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "LAPSE_HOME_CUSTOM");
   REFUSED(lapse_table_length(p->sums, KEYS, &length), LAPSE_ERROR_KEY, "key 50 of table 'sums'");
-}
-
-/* --- limits of pushes --- */
-
-/* A worker of one rank pushes. */
-static int push_limited(lapse_worker* worker, void* context) {
-  lapse_table* const table = (lapse_table*)context;
-  const uint64_t keys[2] = {3, 4};
-  double updates[4] = {0.25, 0, 3, -4};
-  double values[4] = {0, 0, 0, 0};
-  if (lapse_worker_index(worker) == 0) {
-    updates[3] = HUGE_VAL;
-    REFUSED(lapse_push(worker, table, keys, 2, updates, 4), LAPSE_ERROR_USAGE,
-            "a push to key 4 of table 'limited' on rank 0: element 1 is inf");
-    REFUSED(lapse_set(worker, table, keys, 2, updates, 4), LAPSE_ERROR_USAGE, "a set to key 4");
-    updates[3] = -4;
-    CHECK(lapse_push(worker, table, keys, 2, updates, 4));
-    CHECK(lapse_pull(worker, table, keys, 2, values, 4));
-    EXPECT(values[0] == 0.25 && values[1] == 0 && values[2] == 1.5 && values[3] == -2);
-  }
-  return (int)lapse_barrier(worker);
-}
-
-static void limit_pushes(program* p) {
-  lapse_table_spec spec;
-  lapse_push_limits limits;
-  lapse_table* table = NULL;
-  char* json = NULL;
-  lapse_push_limits_init(NULL);
-  lapse_push_limits_init(&limits);
-  lapse_table_spec_init(&spec);
-  spec.name = "limited";
-  spec.element = LAPSE_DOUBLE;
-  spec.keys = 10;
-  spec.length = 2;
-  limits.max_norm = -1;
-  REFUSED(lapse_table_create_limited(p->server, &spec, &limits, &table), LAPSE_ERROR_CONFIGURATION,
-          "max_push_norm is -1");
-  limits.max_norm = 2.5;
-  limits.not_finite = (lapse_not_finite)3;
-  REFUSED(lapse_table_create_limited(p->server, &spec, &limits, &table), LAPSE_ERROR_CONFIGURATION,
-          "not_finite is 3");
-  limits.not_finite = LAPSE_NOT_FINITE_REFUSE;
-  limits.size -= 4;
-  REFUSED(lapse_table_create_limited(p->server, &spec, &limits, &table), LAPSE_ERROR_CONFIGURATION,
-          "lapse_push_limits_init");
-  limits.size += 4;
-  spec.element = LAPSE_INT32;
-  REFUSED(lapse_table_create_limited(p->server, &spec, &limits, &table), LAPSE_ERROR_CONFIGURATION,
-          "needs elements of type float or double");
-  spec.element = LAPSE_DOUBLE;
-  CHECK(lapse_table_create_limited(p->server, &spec, &limits, &table));
-  CHECK(lapse_run_here(p->server, push_limited, table));
-  CHECK(lapse_statistics_json(p->server, &json));
-  EXPECT(strstr(json, "\"checked_rows\": 6, \"not_finite_rows\": 2, \"clipped_rows\": 1") != NULL);
-  lapse_free(json);
 }
 
 /* An integer that was never a communicator: some MPI libraries cannot return an error for it. */

@@ -5,6 +5,7 @@ lapse_test(test_checkpoints
   DEPENDS lapse::app_checkpoint_tool lapse::adapm lapse::jobs fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2
+  PROCESSORS 1
   TIMEOUT 100)
 
 # Disks that are full or read-only.

@@ -121,6 +121,50 @@ TEST_CASE("A range of keys is loaded, other keys stay, and little else is read")
   server.close();
 }
 
+TEST_CASE("A table grows: known keys continue with their state, others as the initialiser makes them") {
+  const SharedFolder folder;
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto make = [&](const std::string& name, std::uint64_t count) {
+    return server.create_table<float>({.name = name,
+                                       .keys = count,
+                                       .length = 2,
+                                       .initialiser = Initialiser::uniform(-1, 1),
+                                       .seed = 7,
+                                       .update_rule = UpdateRule::adagrad()});
+  };
+  constexpr std::uint64_t kSaved = 50;
+  constexpr std::uint64_t kGrown = 83;
+  const auto known = make("known", kSaved);
+  push_all(server, known, key_range(0, kSaved), 0.5F);
+  {
+    Checkpoints saver(server, {.folder = folder.path()});
+    saver.add(known);
+    saver.save(1);
+  }
+  const auto grown = make("grown", kGrown);
+  const auto expected = make("expected", kGrown);
+  push_all(server, expected, key_range(0, kSaved), 0.5F);
+  Checkpoints checkpoints(server, {.folder = folder.path()});
+  checkpoints.add(grown, "known");
+  CHECK(contains(mismatch([&] { checkpoints.load(); }), "50 keys in the checkpoint, but 83 keys"));
+  const LoadRequest request{.grow = true};
+  checkpoints.load(request);
+  // Of all keys, also by what the next push makes of the states.
+  for (int round = 0; round < 2; ++round) {
+    CHECK(all_values(server, grown, key_range(0, kGrown)) ==
+          all_values(server, expected, key_range(0, kGrown)));
+    push_all(server, grown, key_range(0, kGrown), 0.25F);
+    push_all(server, expected, key_range(0, kGrown), 0.25F);
+  }
+  // The grown table is saved like any other, and no table shrinks.
+  checkpoints.save(2);
+  checkpoints.load();
+  Checkpoints smaller(server, {.folder = folder.path()});
+  smaller.add(known);
+  CHECK(contains(mismatch([&] { smaller.load(request); }), "83 keys in the checkpoint, but 50 keys"));
+  server.close();
+}
+
 TEST_CASE("Values without state begin anew, also with another rule") {
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);

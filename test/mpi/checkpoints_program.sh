@@ -7,7 +7,6 @@ program=$1
 tool=$2
 shift 2
 launcher=("$@")
-export OMPI_MCA_odls_base_sigkill_timeout=0  # mpirun does not wait after its ranks have ended
 directory=$(mktemp -d)
 folder=$directory/checkpoints
 trap 'rm -rf "$directory"' EXIT

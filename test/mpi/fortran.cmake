@@ -1,6 +1,6 @@
 # The Fortran module, tested by a program whose procedures the library calls.
 if(LAPSE_FORTRAN_FOUND)
-  add_executable(fortran_program fortran_functions.f90 fortran_program.f90 fortran_services.f90)
+  add_executable(fortran_program fortran_functions.f90 fortran_program.f90 fortran_services.f90 fortran_tables.f90)
   target_link_libraries(fortran_program PRIVATE lapse::fortran)
   if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
     target_compile_options(fortran_program PRIVATE -frecursive -Wall -Wextra -Wno-compare-reals -Wno-function-elimination -fopenmp

@@ -1,6 +1,7 @@
 !> The Fortran module, as a program uses it: on any number of ranks, the argument is a folder for checkpoints.
 module fortran_work
   use fortran_services
+  use fortran_tables
   implicit none
 contains
 
@@ -249,6 +250,7 @@ program fortran_program
   call lapse_sampler_uniform(p%server, no_table, 0_int64, 1_int64, p%sampler, ierr=status)
   call expect(status /= lapse_ok .and. p%sampler%element == lapse_float, 'a sampler that was refused')
   call close_server()
+  call use_policies()
   call control_job()
   call MPI_Finalize()
 

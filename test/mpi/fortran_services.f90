@@ -229,52 +229,6 @@ contains
     ierr = 0
   end subroutine work_until_stopped
 
-  ! --- limits of pushes ---
-
-  subroutine limit_pushes(server)
-    type(lapse_server), intent(in) :: server
-    type(lapse_table_spec) :: spec
-    type(lapse_table), target :: table
-    character(:), allocatable :: json
-    integer :: status
-    spec = lapse_table_spec(name='limited', element=lapse_double, keys=10_int64, length=2, max_push_norm=-1.0_real64)
-    call lapse_table_create(server, spec, table, status)
-    call expect_error(status, lapse_error_configuration, 'max_push_norm is -1')
-    spec%max_push_norm = 2.5_real64
-    spec%not_finite = 3
-    call lapse_table_create(server, spec, table, status)
-    call expect_error(status, lapse_error_configuration, 'not_finite is 3')
-    spec%not_finite = lapse_not_finite_refuse
-    call lapse_table_create(server, spec, table)
-    call lapse_run_here(server, push_limited, c_loc(table))
-    call lapse_statistics_json(server, json)
-    call expect(index(json, '"checked_rows": 3, "not_finite_rows": 1, "clipped_rows": 1') > 0, 'counts of limits')
-  end subroutine limit_pushes
-
-  recursive subroutine push_limited(worker, context, ierr)
-    use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
-    type(lapse_worker), intent(in) :: worker
-    type(c_ptr), intent(in) :: context
-    integer, intent(inout) :: ierr
-    type(lapse_table), pointer :: table
-    real(real64) :: updates(2), values(2)
-    integer :: status
-    call c_f_pointer(context, table)
-    if (lapse_worker_index(worker) == 0) then
-      updates = [3.0_real64, ieee_value(1.0_real64, ieee_quiet_nan)]
-      call lapse_push(worker, table, [4_int64], updates, ierr=status)
-      call expect_error(status, lapse_error_usage, 'a push to key 4 of table ''limited'' on rank 0: element 1 is nan')
-      updates(2) = -4
-      call lapse_push(worker, table, [4_int64], updates)
-      updates = [0.25_real64, 0.5_real64]
-      call lapse_push(worker, table, [4_int64], updates)
-      call lapse_pull(worker, table, [4_int64], values)
-      call expect(all(values == [1.75_real64, -1.5_real64]), 'a push that was scaled down')
-    end if
-    call lapse_barrier(worker)
-    ierr = 0
-  end subroutine push_limited
-
   ! --- checkpoints ---
 
   !> Steps 4 and 5 are there. What is loaded says that step 5 could not be: it is kept beside the next one.
@@ -297,6 +251,7 @@ contains
     parts(1) = lapse_table_load('floats', 10_int64, 19_int64, state=.false.)
     parts(2) = lapse_table_load('other')
     call lapse_checkpoints_load(checkpoints, 5_int64, tables=parts, is_fallback=.true.)
+    call lapse_checkpoints_load(checkpoints, 5_int64, is_fallback=.true., grow=.true.)
     parts(2) = lapse_table_load('none')
     call lapse_checkpoints_load(checkpoints, tables=parts, ierr=status)
     call expect_error(status, lapse_error_usage, 'none')

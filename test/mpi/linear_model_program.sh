@@ -36,6 +36,16 @@ xz -dc "$data/test.txt.xz" | cut -d ' ' -f 1 | paste - "$directory/labels" |
   awk '{ right += $1 == $2; bad += ($3 > 0) != ($2 == 1) || ($4 > 0.5) != ($3 > 0) } END { exit bad || right / NR < .847 || right / NR > .853 || NR != 16281 }' ||
   fail "predicted labels: $(head -n 3 "$directory/labels")"
 
+# A training that starts from a model of the same samples has nothing to do; from one of half of them, less than without.
+run "$samples" --initial "$directory/model" --summary-json "$directory/summary.json" || fail "initial: $(cat "$directory/err")"
+grep -q "^starts from $directory/model: 123 of 123 features have weights" "$directory/out" || fail "initial: $(cat "$directory/out")"
+summary 's["error"] < 1e-4 and len(s["history"]) == 1 and abs(s["objective"] / 10529.5626 - 1) < 1e-3'
+xz -dc "$samples" | head -n 16000 >"$directory/half"
+run "$directory/half" --loss squared-hinge --bias 1 --save-model "$directory/half.model" || fail "half: $(cat "$directory/err")"
+run "$samples" --loss squared-hinge --bias 1 --initial "$directory/half.model" --solver sgd --epochs 0 \
+  --summary-json "$directory/summary.json" || fail "initial of half: $(cat "$directory/err")"
+summary 's["history"][0]["accuracy"] > .84 and s["error"] < .05'
+
 # A training in two parts ends like one in one part, also that of dual variables.
 solvers=(sdca)
 [[ ${launcher[-1]} -ne 1 ]] || solvers+=(svrg)
@@ -71,12 +81,24 @@ refuses "order:1:7: feature 1 after feature 2" "$directory/order"
 refuses "nan:1:5: value 'nan'" "$directory/nan"
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--tolerance' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
-[[ ${launcher[-1]} -eq 1 ]] || exit $((failures > 0))
 refuses "empty: none of its samples has a feature" "$directory/empty"
 refuses "missing" "$directory/missing"
 refuses "classes: 1 samples have the label 2, expected -1 or 1" "$directory/fine" --test "$directory/classes"
 refuses "training diverged|choose a smaller --step-scale" "$samples" --step-scale 1e12
 refuses "svrg|slope is continuous" "$samples" --loss hinge --solver svrg
+refuses "--initial: the solver sdca starts from dual variables" "$samples" --solver sdca --initial "$directory/model"
+refuses "--initial: $directory/model has a bias of 0, but --bias is 1" "$samples" --bias 1 --initial "$directory/model"
+sed 's/^-1/0/' "$directory/fine" >"$directory/labels-0-1"
+refuses "the labels of $directory/model are 1 and -1, but those of the samples are 1 and 0" "$directory/labels-0-1" --initial "$directory/model"
+sed 's/^-1/2/' "$directory/fine" >"$directory/labels-1-2"
+sed 's/ 1:1/ 0:1/' "$directory/fine" >"$directory/from-0"
+run "$directory/labels-1-2" --save-model "$directory/labels.model" || fail "labels 1 and 2: $(cat "$directory/err")"
+awk '/^label/ { print "label 1 2"; next } past { print -$1; next } { print } /^w$/ { past = 1 }' "$directory/labels.model" >"$directory/exchanged"
+run "$directory/labels-1-2" --initial "$directory/exchanged" || fail "exchanged labels: $(cat "$directory/err")"
+grep -q '^epoch ' "$directory/out" && fail "exchanged labels are not those of the model: $(cat "$directory/out")"
+refuses "features of $directory/model are counted from 1, but those of the samples from 0: expected --first-feature 1" \
+  "$directory/from-0" --initial "$directory/model"
+refuses "type:1:1: solver_type 'MCSVM'" "$directory/fine" --initial "$directory/type"
 refuses "absent" "$directory/fine" --save-model "$directory/absent/model"
 refuses "short: ends before its line 2 of 3 weights" --predict "$directory/fine" --model "$directory/short" --output "$directory/labels"
 refuses "type:1:1: solver_type 'MCSVM'" --predict "$directory/fine" --model "$directory/type" --output "$directory/labels"

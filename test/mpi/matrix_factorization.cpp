@@ -231,7 +231,7 @@ TEST_CASE("the files of the factors hold the values of the table") {
         std::filesystem::temp_directory_path() / ("lapse-factors-" + std::to_string(::getpid()));
     std::filesystem::create_directory(directory);
     const std::string prefix = (directory / "out").string();
-    FactorFiles files(prefix, problem, trainer.model());
+    FactorFiles files(prefix, problem, trainer.model(), FactorLoss::squared);
     CHECK_FALSE(std::filesystem::exists(prefix + "-rows.npy"));
     files.write(worker, trainer.factors());
     const auto rows = io::read_npy<float>(prefix + "-rows.npy");

@@ -33,11 +33,36 @@ run --evaluate-only "$directory/vectors" --analogies "$data/questions-words.txt.
   --word-similarity "$data/wordsim353.tsv" || fail "evaluation: $(cat "$directory/err")"
 [[ $(grep -E '^(analogies|word similarity)  ' "$directory/out" | tr -s ' ') == "$accuracy" ]] ||
   fail "another accuracy: $accuracy: $(cat "$directory/out")"
+
+# Workers read what is at most one batch behind.
+bounded='import json, sys
+server = json.load(open(sys.argv[1]))["statistics"]["server"]
+for table in server["tables"]:
+    found = table["total"]
+    assert found["clock_lag_max"] <= 1 and (found["clocks"] > 0 or server["ranks"] == 1), found'
+run "$directory/more" --min-count 1 --dim 2 --epochs 2 --consistency "cap(1)" --summary-json "$directory/bounded.json" ||
+  fail "cap(1): $(cat "$directory/err")"
+[[ -z $python ]] || "$python" -c "$bounded" "$directory/bounded.json" || fail "cap(1): $(head -c 2000 "$directory/bounded.json")"
+
 run "$directory/more" --min-count 1 --dim 2 --epochs 1 --output "$directory/text" --output-format text ||
   fail "training on little: $(cat "$directory/err")"
 [[ $(head -n 1 "$directory/text") == "3 2" && $(sed -n 2p "$directory/text") =~ ^republic\ [-0-9] ]] ||
   fail "vectors as text: $(head -n 3 "$directory/text")"
 [[ $(wc -l <"$directory/text") -eq 4 ]] || fail "lines of the vectors as text"
+
+# Given vectors are where a training with more words begins.
+printf 'the new republic the new republic\n' >"$directory/grown"
+{ echo "the 0.5 -0.25"; echo "unused 1 2"; echo "republic 3 4"; } >"$directory/glove"
+for initial in "$directory/text" "$directory/text.json" "$directory/glove"; do
+  run "$directory/grown" --min-count 1 --dim 2 --epochs 1 --rate 1e-30 --initial "$initial" --output "$directory/again" \
+    --output-format text || fail "initial vectors: $(cat "$directory/err")"
+  grep -q "^starts from $initial: 2 of 3 words are known$" "$directory/out" || fail "initial vectors: $(cat "$directory/out")"
+  vectors=${initial%.json}
+  for word in the republic; do
+    [[ $(grep "^$word " "$directory/again") == "$(grep "^$word " "$vectors")" ]] || fail "initial vector of $word from $initial"
+  done
+  grep -q '^new ' "$directory/again" || fail "no vector of a new word"
+done
 
 # With the defaults, the loss of a small text falls in every epoch: sentences about one topic are trained far
 # apart. With one worker, every run has these losses.
@@ -62,6 +87,8 @@ refuses "each of the 1 questions" "${more[@]}" --analogies "$directory/unknown"
 refuses "cannot be created" "${more[@]}" --output "$directory/missing/out"
 refuses "diverged in epoch |choose a smaller --rate" "${more[@]}" --subsample 0 --rate 1e30
 refuses "it is a folder" "${more[@]}" --output "$directory"
+refuses "--initial: the vectors of|have 2 dimensions, but --dim is 3" "${more[@]}" --dim 3 --initial "$directory/glove"
+refuses "missing" "${more[@]}" --initial "$directory/missing"
 refuses "is a file, expected a folder" "${more[@]}" --checkpoint-dir "$directory/more"
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"

@@ -4,6 +4,7 @@ import test from "node:test";
 
 import { NOWHERE, focusedKeys, mergeTraces } from "../../apps/viewer/page/allocation.mjs";
 import { gridOf } from "../../apps/viewer/page/replay_view.mjs";
+import { lanesOf, layeredKeys } from "../../apps/viewer/page/layers_view.mjs";
 import { sensibleKeys } from "../../apps/viewer/page/map_view.mjs";
 import { TraceError, readRankTrace } from "../../apps/viewer/page/trace_file.mjs";
 import { STATIONS, runsOf } from "../../apps/viewer/page/tour.mjs";
@@ -86,11 +87,35 @@ test("keys of a sparse table have places by their order", () => {
 });
 
 test("phases and clocks of other hosts are on one axis of time", () => {
-  const first = new TraceWriter(0, [0, 1], 0).clock(0, -50, 50).table(0, "t", 9, [0, 1]).change(0, 1, 1).begin(100, "phase").end(400).clock(500, -50, 50);
+  const first = new TraceWriter(0, [0, 1], 0).clock(0, -50, 50).table(0, "t", 9, [0, 1]).change(0, 1, 1).begin(100, "phase").end(400).note(0, "technique", "localize").band(0, 0, 300, "epoch 1").note(0, "technique", "adaptive").clock(500, -50, 50);
   const second = new TraceWriter(1, [0, 1], 40000).clock(0, 39950, 40050).table(0, "t", 9, [0, 1]).change(500, 1, 1).clock(500, 59950, 60050);
   const run = runOf([first.done(0), second.done(0)]);
   assert.deepEqual(run.phases, [{ name: "phase", begin: 1e-5, end: 5e-5 }]);
+  assert.deepEqual(run.bands, [{ name: "epoch 1", begin: 2e-5, end: 5e-5 }]);
+  assert.deepEqual([...run.notes], [["technique", "adaptive"]]);
   assert.ok(Math.abs(run.tables[0].times[1] - 4e-5) < 1e-9);
+});
+
+test("wants, accesses and roles of a key are lanes of its domains", () => {
+  const first = new TraceWriter(0, [0, 0]).table(0, "t", 9, [0, 1]).change(0, 4, 1).want(10, 4, true).access(5, 4, 0).round(1)
+    .change(14, 4, 2).want(10, 4, false).change(5, 4, 0).access(5, 4, 3).done(0);
+  const second = new TraceWriter(1, [0, 0]).table(0, "t", 9, [0, 1]).change(0, 6, 1).want(20, 4, true).change(15, 4, 1)
+    .access(5, 4, 1).access(0, 8, 1).done(60);
+  const [table] = runOf([first, second]).tables;
+  assert.deepEqual([...table.keyNumbers], [4, 6, 8]);
+  assert.equal(table.wants.count, 3);
+  assert.equal(table.accesses.count, 4);
+  assert.equal(table.remoteAccesses, 1);
+  const kinds = [];
+  table.accesses.forEach(0, (access) => kinds.push([table.accesses.domains[access], table.accesses.states[access]]));
+  assert.deepEqual(kinds, [[0, 0], [1, 1], [0, 3]]);
+  const near = (list) => list.map(({ from, to }) => [Math.round(from * 1e7), Math.round(to * 1e7)]);
+  const [zero, one] = lanesOf(table, 0, 1e-5);
+  assert.deepEqual([near(zero.owned), near(zero.copied), near(zero.wanted)], [[[0, 35]], [[30, 45]], [[10, 40]]]);
+  assert.deepEqual([near(one.owned), near(one.copied), near(one.wanted)], [[[35, 100]], [], [[20, 100]]]);
+  assert.deepEqual(layeredKeys(table, null, 2), [2, 0, 1]);
+  assert.deepEqual(layeredKeys(table, Uint32Array.of(1), -1), [1]);
+  assert.throws(() => readRankTrace(new TraceWriter(0, [0]).table(0, "t", 9, [0]).change(0, 1, 10).contents(), "t.0"), /no record of kind 138/);
 });
 
 test("ranks of a host have one clock, also where numbers are large", () => {

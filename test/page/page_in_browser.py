@@ -47,7 +47,8 @@ class Page(unittest.TestCase):
 
     def test_each_tool_shows_the_run(self):
         wanted = {"summary": ["relocations", "plain, table t: per second"], "replay": ["plain, table t, at 0.00 ms", "domain 3:"],
-                  "map": ["plain, table t: 40 keys"], "affinity": ["share of time at each domain"],
+                  "map": ["plain, table t: 40 keys"],
+                  "layers": ["plain, table t: 8 keys in layers", "option allocation_trace_events"], "affinity": ["share of time at each domain"],
                   "cluster": ["relocations between domains", "0, 1, 2, 3"],
                   "tour": ["Station 1 of 6", "Distributed training and parameter servers"]}
         for tool, texts in wanted.items():

@@ -63,6 +63,32 @@ export class TraceWriter {
     return this;
   }
 
+  // `on`: whether intents of the domain want the key.
+  want(ticks, key, on) {
+    return this.change(ticks, key, on ? 9 : 8);
+  }
+
+  // `kind`: 1 writes, 2 by messages.
+  access(ticks, key, kind) {
+    return this.change(ticks, key, 16 + kind);
+  }
+
+  round(ticks) {
+    this.byte(9);
+    return this.number(ticks);
+  }
+
+  // `end`, `begin`: how many ticks ago.
+  band(ticks, end, begin, name) {
+    this.byte(10);
+    return this.number(ticks).number(end).number(begin).text(null, name);
+  }
+
+  note(ticks, name, value) {
+    this.byte(11);
+    return this.number(ticks).text(null, name).text(null, value);
+  }
+
   clock(ticks, lowest, highest) {
     this.byte(7);
     return this.number(ticks).signed(lowest).signed(highest);

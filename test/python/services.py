@@ -75,7 +75,7 @@ def stops(server):
     assert server.stop_requested
 
 
-def loads(saved, server, table):
+def loads(saved, server, table, folder):
     """Steps 4 and 5 exist. A fallback to 4 keeps 5 beside the next one."""
     assert saved.load(4, is_fallback=True).step == 4
     saved.save(6, per_worker=[b"own" + bytes([server.rank])], clocks=[7])
@@ -102,6 +102,16 @@ def loads(saved, server, table):
     def check(worker):
         assert (worker.pull(table, range(KEYS)) == changed).all()
     server.run_workers(1, check)
+    grown = server.create_table("grown", KEYS + 5, length=LENGTH)
+    more = server.checkpoints(folder)
+    more.add(grown, "floats")
+    refused(lapse.CheckpointError, f"but {KEYS + 5} keys", more.load, 6)
+    more.load(6, grow=True)
+
+    def check_grown(worker):
+        values = worker.pull(grown, range(KEYS + 5))
+        assert (values[:KEYS] == before[0]).all() and (values[KEYS:] == 0).all()
+    server.run_workers(1, check_grown)
     refused(lapse.UsageError, "none", saved.load, tables=[lapse.TableLoad("none")])
     refused(lapse.CheckpointError, "no/such/folder", saved.load, folder="no/such/folder")
     saved.release_memory()
@@ -111,6 +121,9 @@ def hooks(server, failing_worker):
     """A log message of a worker's thread is passed to the hook; exceptions of the hook go to sys.unraisablehook, and no call hangs."""
     refused(TypeError, "the hook log is a int: expected a function(level, rank, message), or None", lapse.set_hooks, log=5)
     refused(TypeError, "fatal", lapse.set_hooks, fatal="print")
+    with lapse.trace_band("hooks"):
+        lapse.trace_note("task", "services")
+    refused(TypeError, "", lapse.trace_note, "task", 5)
     lines, raised, threads = [], [], set()
 
     def log(level, rank, message):

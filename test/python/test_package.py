@@ -193,7 +193,7 @@ def checkpoints(server, table, folder):
     saved.save_async(5)
     saved.finish()
     assert saved.done and saved.staged and saved.load() == (5, b"") and saved.load(4) == (4, b"state")
-    loads(saved, server, table)
+    loads(saved, server, table, folder)
     refused(lapse.CheckpointError, "99", saved.load, 99)
 
 

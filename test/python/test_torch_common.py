@@ -136,7 +136,7 @@ def test_costs():
                 for batch in loader:
                     rows(batch).sum().backward()
                     ctx.step()
-            total += run_measured(ctx, WORLD, 1, train)
+            total += run_measured(ctx, WORLD, 1, "epoch", train)
         assert total.access("operations") >= 12 * WORLD.size and PhaseCost(**total.state()).accesses == total.accesses
         summary = Summary()
         add_costs(summary, total, 2)

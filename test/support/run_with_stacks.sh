@@ -13,6 +13,8 @@ shift
 if [[ $(id -u) -eq 0 ]]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
+# After a failure, mpirun would wait a second or two although its ranks have ended: many tests fail on purpose.
+export OMPI_MCA_odls_base_sigkill_timeout=${OMPI_MCA_odls_base_sigkill_timeout:-0}
 
 descendants() {  # <process id>: the process and all its descendants
   echo "$1"

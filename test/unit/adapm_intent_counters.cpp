@@ -19,7 +19,7 @@ TEST_CASE("Counters of intents add up over ranks, but for the largest lead") {
   first.lead_max_clocks = 40;
   IntentCounters second = first;
   second.lead_max_clocks = 30;
-  const IntentStatistics statistics{.ranks = {first, second}};
+  const IntentStatistics statistics{.ranks = {first, second}, .causes = {}};
   const IntentCounters total = statistics.total();
   CHECK(total.rounds == 20);
   CHECK(total.lead_max_clocks == 40);

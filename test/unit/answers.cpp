@@ -10,9 +10,9 @@
 
 #include "apps/answers/best_rows.hpp"
 #include "apps/answers/model_questions.hpp"
-#include "apps/answers/named_rows.hpp"
 #include "apps/answers/query_answers.hpp"
 #include "apps/answers/rating_questions.hpp"
+#include "apps/model_files/named_rows.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/npy/npy_writer.hpp"

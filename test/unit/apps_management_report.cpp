@@ -37,6 +37,21 @@ TEST_CASE("a summary shows how old copies were, and how far ahead and how late i
   CHECK_THAT(summary.to_json(), Contains("\"late_share\": 0.005"));
 }
 
+TEST_CASE("a summary names the most frequent cause of accesses in other domains") {
+  CHECK_THAT(managed({}, {}).to_json(), Contains(R"("remote_cause": "none")"));
+  adapm::Statistics statistics = statistics_of({});
+  adapm::RemoteCauses words{.table = "words"};
+  words[adapm::RemoteCause::never_announced] = 10;
+  words[adapm::RemoteCause::on_its_way] = 20;
+  adapm::RemoteCauses topics{.table = "topics"};
+  topics[adapm::RemoteCause::after_end] = 70;
+  statistics.intents.causes = {words, topics};
+  Summary summary;
+  add_management(summary, adapm::Technique::adaptive, {}, statistics, 1);
+  CHECK_THAT(summary.to_text(),
+             Contains("  most frequent cause               after_end in table topics: 70 %\n"));
+}
+
 TEST_CASE(
     "a summary has no age of copies that no worker read, and no lead of intents that were not acted on") {
   const Summary summary = managed({}, {});

@@ -1,5 +1,6 @@
 // The viewer of traces of allocation: its reader, merge, answers and page.
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,19 @@ class TraceBuilder {
   TraceBuilder& begin(std::uint64_t ticks, const std::string& name) {
     timed(static_cast<std::uint8_t>(TraceRecord::begin), ticks);
     append_text(bytes_, name);
+    return *this;
+  }
+  TraceBuilder& band(std::uint64_t ticks, std::uint64_t end, std::uint64_t begin, const std::string& name) {
+    timed(static_cast<std::uint8_t>(TraceRecord::band), ticks);
+    append_number(bytes_, end);
+    append_number(bytes_, begin);
+    append_text(bytes_, name);
+    return *this;
+  }
+  TraceBuilder& note(const std::string& name, const std::string& value) {
+    timed(static_cast<std::uint8_t>(TraceRecord::note), 0);
+    append_text(bytes_, name);
+    append_text(bytes_, value);
     return *this;
   }
   TraceBuilder& end(std::uint64_t ticks) { return timed(static_cast<std::uint8_t>(TraceRecord::end), ticks); }
@@ -166,6 +180,28 @@ TEST_CASE("ranks' traces are merged: owners, relocations and replicas by time") 
   CHECK(allocation.duration == 8000);
 }
 
+TEST_CASE("a run has bands and notes of rank 0") {
+  const auto trace = [](int rank) {
+    return TraceBuilder(rank, "0, 0", 1000)
+        .table(0, "t", 9, "0, 1")
+        .note("task", "first")
+        .band(35, 5, 25, rank == 0 ? "epoch 1" : "another")
+        .note("task", rank == 0 ? "ratings" : "another")
+        .close(10);
+  };
+  const Allocation allocation =
+      merge_traces({parse_rank_trace(trace(0), "t.0"), parse_rank_trace(trace(1), "t.1")});
+  REQUIRE(allocation.bands.size() == 1);
+  CHECK(allocation.bands[0].name == "epoch 1");
+  CHECK(allocation.bands[0].begin == 1000);
+  CHECK(allocation.bands[0].end == 3000);
+  CHECK(allocation.notes == std::map<std::string, std::string>{{"task", "ratings"}});
+  const std::string text = printed([&](std::FILE* out) { print_trace_summary(allocation, out); });
+  CHECK_THAT(text, Contains("task: ratings") && Contains("epoch 1: 0.000 s to 0.000 s"));
+  CHECK_THROWS_WITH(parse_rank_trace(TraceBuilder(0, "0", 0).band(3, 0, 4, "x").bytes(), "t.0"),
+                    Contains("a band begins before the clock"));
+}
+
 TEST_CASE("clocks of other hosts are corrected by their bounds, as they drift") {
   const auto trace = [](int rank, std::int64_t start, std::int64_t first, std::int64_t last) {
     return parse_rank_trace(TraceBuilder(rank, "0, 1", start)
@@ -283,7 +319,7 @@ TEST_CASE("questions about a trace are answered") {
 }
 
 TEST_CASE("a page has its runs' files, and no text of them as HTML") {
-  CHECK(base64("") == "");
+  CHECK(base64("").empty());
   CHECK(base64("f") == "Zg==");
   CHECK(base64("fo") == "Zm8=");
   CHECK(base64("foobar") == "Zm9vYmFy");

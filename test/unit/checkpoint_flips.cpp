@@ -61,8 +61,8 @@ std::set<std::string> other_outcomes(const TwoCheckpoints& checkpoints, const st
     out.put(byte).flush();
   };
   for (std::uint64_t at = begin; at < end; ++at) {
-    for (unsigned mask = 1; mask <= 256; mask *= 2) {
-      put(at, static_cast<char>(whole[at] ^ static_cast<char>(mask == 256 ? 0xff : mask)));
+    for (const unsigned mask : {1U << at % 8, 0xffU}) {
+      put(at, static_cast<char>(whole[at] ^ static_cast<char>(mask)));
       const std::string outcome = checkpoints.outcome();
       if (outcome != "damaged") found.insert(fmt::format("byte {}: {}", at - begin, outcome));
     }

@@ -23,7 +23,7 @@ using lapse::test::TemporaryDirectory;
 
 namespace {
 
-constexpr int kRounds = 150;
+constexpr int kRounds = 60;
 // The longest magic bytes. A file without them is plain.
 constexpr std::size_t kMagicBytes = 6;
 

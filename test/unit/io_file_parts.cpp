@@ -69,7 +69,7 @@ std::string random_text(lapse::RandomEngine& random) {
 TEST_CASE("the parts of a file have every line once, whatever the number of parts") {
   const TemporaryDirectory directory;
   lapse::RandomEngine random(7);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 12; ++round) {
     const std::string text = random_text(random);
     CAPTURE(text);
     const std::string path = directory.write("file", text);
@@ -77,7 +77,7 @@ TEST_CASE("the parts of a file have every line once, whatever the number of part
     for (const std::uint32_t parts : {1U, 2U, 3U, 7U}) check_parts(path, parts, expected, true);
     // With a sanitizer each reader takes milliseconds.
     if (round % 3 == 0) check_parts(path, 64, expected, false);
-    if (round % 15 == 0) check_parts(path, 1000, expected, false);
+    if (round == 0) check_parts(path, 1000, expected, false);
   }
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("parts of rating files use the header and the columns of the first lin
   const std::string path = directory.write("ratings", compress(compression, text));
   RatingIds ids;
   const CoordinateMatrix whole = read_ratings(path, ids);
-  for (const std::uint32_t parts : {2U, 3U, 100U}) {
+  for (const std::uint32_t parts : {2U, 3U, 20U}) {
     CoordinateMatrix all;
     for (std::uint32_t index = 0; index < parts; ++index) {
       const CoordinateMatrix part = read_ratings(path, ids, {.part = {index, parts}});

@@ -57,6 +57,50 @@ const std::vector<Cell> kTwoCells{{0, 0, 3.5F}, {1, 1, -1.0F}};
 
 }  // namespace
 
+TEST_CASE("Matrix Market files are read, whole and in parts") {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.write("matrix.mtx",
+                      "%%MatrixMarket matrix coordinate Real general\n% of a program\n\n%\n"
+                      " 3  4 3\n1 1 3.5\n3 4 -1\n\n2 1 2e0\n");
+  RatingIds ids;
+  const CoordinateMatrix matrix = read_ratings(path, ids);
+  CHECK(ids.users.ids() == Ids{1, 3, 2});
+  CHECK(ids.items.ids() == Ids{1, 4});
+  CHECK(matrix.cells == std::vector<Cell>{{0, 0, 3.5F}, {1, 1, -1.0F}, {2, 0, 2.0F}});
+  CHECK(matrix.layout == "Matrix Market, real, 3 x 4, 3 entries; user: row, item: column, rating: value");
+  CHECK(matrix.warnings.empty());
+  std::vector<float> values;
+  for (std::uint32_t part = 0; part < 4; ++part) {
+    RatingIds own;
+    for (const Cell& cell : read_ratings(path, own, {.part = {part, 4}}).cells) values.push_back(cell.value);
+  }
+  std::ranges::sort(values);
+  CHECK(values == std::vector<float>{-1, 2, 3.5F});
+  CHECK(parse("%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n").cells ==
+        std::vector<Cell>{{0, 0, 1}, {1, 1, 1}});
+}
+
+TEST_CASE("Matrix Market files of other forms, or cut off, are refused") {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  check_refused("%%MatrixMarket matrix array real general\n2 2\n1\n", 1, 23, "'array', expected coordinate");
+  check_refused("%%MatrixMarket matrix coordinate complex general\n1 1 1\n", 1, 34,
+                "'complex', expected real or integer or pattern");
+  check_refused("%%MatrixMarket matrix coordinate real symmetric\n", 1, 39, "'symmetric', expected general");
+  check_refused("%%MatrixMarket matrix\n", 1, 1, "2 words, expected `%%MatrixMarket matrix coordinate");
+  check_refused(head + "2 2\n", 2, 1, "2 numbers, expected those of rows, columns and entries");
+  check_refused(head + "2 -2 1\n", 2, 3, "'-2', expected a number of rows");
+  check_refused(head + "% only a comment\n", 0, 0, "ends before the line of its sizes");
+  check_refused(head + "2 2 2\n1 1 1\n", 0, 0, "has 1 entries, expected 2, as the line of its sizes says");
+  check_refused(head + "2 2 1\n3 1 1\n", 3, 1, "user id '3'");
+  check_refused(head + "2 2 1\n1 3 1\n", 3, 3, "item id '3'");
+  check_refused(head + "2 2 1\n0 1 1\n", 3, 1, "'0', expected a row or column from 1");
+  check_refused(head + "2 2 1\n1 1\n", 3, 4, "column");
+  lapse::io::RatingFileOptions options;
+  options.columns = {"1", "2"};
+  CHECK_THROWS_WITH(parse(head + "2 2 1\n1 1 1\n", options), Contains("has fixed columns"));
+}
+
 TEST_CASE("ratings separated by tabs, commas or blanks are read") {
   const std::string content = GENERATE(
       "1\t7\t3.5\n4\t0\t-1\n", "1,7,3.5\n4,0,-1", "1 7 3.5\n4 0 -1\n", "  1   7 3.5\r\n4 0  -1 \r\n",

@@ -5,5 +5,6 @@ lapse_test(test_matrix_factorization
     matrix_factorization_model.cpp
     matrix_factorization_options.cpp
     matrix_factorization_problem.cpp
+    matrix_factorization_ranking.cpp
     matrix_factorization_schedule.cpp
   DEPENDS lapse::app_matrix_factorization lapse::io CLI11::CLI11 fmt::fmt)

@@ -169,3 +169,61 @@ TEST_CASE("training options that contradict each other or the job are refused") 
   options.evaluate_every = 2;
   CHECK_THROWS_AS(options.check(2), lapse::ConfigurationError);
 }
+
+TEST_CASE("losses that rank items choose their mode, update rule and strengths, unless these are given") {
+  const TrainingOptions squared = parse("").training;
+  CHECK_FALSE(squared.ranking.ranks());
+  CHECK(squared.runner.mode == TrainingMode::blocking);
+  const auto bpr = parse("--loss bpr --positive-from 4 --top 5 --sampling pool");
+  CHECK(bpr.training.ranking.loss == FactorLoss::bpr);
+  CHECK(bpr.training.ranking.top == 5);
+  CHECK(bpr.training.ranking.sampling == adapm::SamplingScheme::pool);
+  CHECK(bpr.data.positive_from == 4);
+  CHECK(bpr.training.runner.mode == TrainingMode::intent);
+  CHECK(bpr.training.update_rule.kind == lapse::UpdateRuleKind::adagrad);
+  CHECK(bpr.training.patience == 10);
+  const TrainingOptions warp = parse("--loss warp --max-sampled 3").training;
+  CHECK(warp.ranking.loss == FactorLoss::warp);
+  CHECK(warp.ranking.max_sampled == 3);
+  CHECK(warp.l2_factors > bpr.training.l2_factors);
+  CHECK(warp.learning_rate.initial < bpr.training.learning_rate.initial);
+  const TrainingOptions given = parse(
+                                    "--loss bpr --rate 0.25 --l2 0.5 --l2-biases 0.125 --initial-scale 2 "
+                                    "--patience 7 --update-rule add --mode "
+                                    "intent")
+                                    .training;
+  CHECK(given.learning_rate.initial == 0.25);
+  CHECK(given.l2_factors == 0.5);
+  CHECK(given.l2_biases == 0.125);
+  CHECK(given.initial_scale == 2);
+  CHECK(given.patience == 7);
+  CHECK(given.update_rule.kind == lapse::UpdateRuleKind::add);
+  CHECK(parse("--loss bpr --beta1 0.5 --update-rule adam").training.update_rule.beta1 == 0.5);
+}
+
+TEST_CASE("options that mean nothing with a loss are refused with the loss they need") {
+  const auto refuses = [](const std::string& arguments, const std::string& message) {
+    CAPTURE(arguments);
+    CHECK_THROWS_WITH(parse(arguments), Catch::Matchers::Contains(message));
+  };
+  refuses("--positive-from 4", "--positive-from applies only with --loss bpr or warp");
+  refuses("--top 5", "--top applies only with --loss bpr or warp");
+  refuses("--sampling local", "--sampling applies only with --loss bpr or warp");
+  refuses("--loss bpr --max-sampled 5", "--max-sampled applies only with --loss warp");
+  refuses("--loss bpr --mode blocking", "--mode applies only with --loss squared");
+  refuses("--loss warp --schedule bold_driver", "--schedule applies only with --loss squared");
+  refuses("--loss warp --order shuffled", "--order applies only with --mode");
+  refuses("--loss bpr --deterministic", "--deterministic applies only with --mode blocking");
+  refuses("--loss hinge", "{bpr,squared,warp}");
+  refuses("--loss bpr --top 0", "--top");
+  refuses("--loss warp --max-sampled 0", "--max-sampled");
+  refuses("--loss bpr --positive-from nan", "--positive-from");
+
+  TrainingOptions options;
+  options.ranking.loss = FactorLoss::bpr;
+  CHECK_THROWS_WITH(options.check(1), Catch::Matchers::Contains("need the mode intent"));
+  options.runner.mode = TrainingMode::intent;
+  CHECK_NOTHROW(options.check(1));
+  options.ranking.top = 0;
+  CHECK_THROWS_AS(options.check(1), lapse::ConfigurationError);
+}

@@ -172,3 +172,41 @@ TEST_CASE("users and items may have names, in files with any columns") {
   CHECK_THAT(text, Catch::Matchers::Contains("2 ratings to train on, from 3 to 4, mean 3.5000; 1 held out"));
   CHECK_THAT(text, Catch::Matchers::Contains("user 'eve', item 'jazz': 3"));
 }
+
+TEST_CASE("a rating that equals the least positive one is kept, also where floats round down") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("ratings", "1\t1\t4.1\n1\t2\t4.0\n2\t1\t0.7\n");
+  options.test_fraction = 0;
+  options.positive_from = 4.1;
+  CHECK(load_problem(options).train.size() == 1);
+  options.positive_from = 0.7;
+  CHECK(load_problem(options).train.size() == 3);
+}
+
+TEST_CASE("ratings below the least positive one are left out, after the choice of the held-out ones") {
+  DataOptions options;
+  options.zipf = {.rows = 100, .columns = 50, .cells = 5000};
+  const FactorizationProblem all = load_problem(options);
+  options.positive_from = 0.5;
+  const FactorizationProblem positive = load_problem(options);
+  const auto kept = [](std::vector<Cell> cells) {
+    std::erase_if(cells, [](const Cell& cell) { return cell.value < 0.5F; });
+    return cells;
+  };
+  CHECK(positive.train == kept(all.train));
+  CHECK(positive.test == kept(all.test));
+  CHECK(positive.left_out ==
+        all.train.size() + all.test.size() - positive.train.size() - positive.test.size());
+  CHECK(positive.left_out > 0);
+  CHECK(describe(positive, {}).find("lower ratings are left out") != std::string::npos);
+  CHECK(describe(all, {}).find("left out") == std::string::npos);
+  const lapse::test::TemporaryDirectory directory;
+  options.train_file = directory.write("train", "1 1 2\n1 2 3.5\n");
+  options.test_fraction = 0;
+  options.positive_from = 4;
+  CHECK_THROWS_WITH(load_problem(options),
+                    Catch::Matchers::Contains("no rating to train on is 4 or higher: the highest is 3.5"));
+  options.positive_from = 3.5;
+  CHECK(load_problem(options).train == std::vector<Cell>{{0, 1, 3.5F}});
+}

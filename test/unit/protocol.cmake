@@ -3,7 +3,7 @@ lapse_test(test_protocol
           protocol_localize_requests.cpp protocol_outbox.cpp protocol_outbox_cancel.cpp protocol_outbox_in_place.cpp
           protocol_operation_memory.cpp protocol_operation_state.cpp protocol_owner_lookups.cpp protocol_outbox_packets.cpp protocol_outbox_runs.cpp protocol_rank_groups.cpp
           protocol_run_frames.cpp protocol_recent_keys.cpp protocol_routes_in_flight.cpp protocol_run_routes.cpp protocol_run_routes_neighbours.cpp protocol_runs_equal.cpp protocol_sole_wants.cpp protocol_relocation_failure.cpp protocol_relocation_refusal.cpp
-          protocol_relocation_runs.cpp protocol_replica_staleness.cpp protocol_replication_records.cpp protocol_replication_rules.cpp protocol_round_timer.cpp protocol_stall_inquiry.cpp protocol_levels.cpp protocol_stop_requests.cpp protocol_synchronization.cpp protocol_syncs.cpp protocol_termination_detection.cpp
+          protocol_relocation_runs.cpp protocol_remote_samples.cpp protocol_replica_staleness.cpp protocol_replication_records.cpp protocol_replication_rules.cpp protocol_round_timer.cpp protocol_stall_inquiry.cpp protocol_levels.cpp protocol_stop_requests.cpp protocol_synchronization.cpp protocol_syncs.cpp protocol_termination_detection.cpp
           protocol_termination_within_phase.cpp
           protocol_unanswered_table.cpp
           protocol_unanswered_table_size.cpp protocol_wanted_keys.cpp protocol_worker_endpoint.cpp

@@ -28,7 +28,7 @@ class RoleRecorder final : public RoleWatch, public KeyObserver {
       if (key == kKey) events.emplace_back(on ? "want" : "unwant");
   }
   void round_ended() override { ++rounds; }
-  void accessed(const TableShard&, std::span<const Key>, Store::Reach) override {}
+  void accessed(const TableShard&, std::span<const Key>, Store::Reach, AccessKind) override {}
 
   std::vector<std::string> take() { return std::exchange(events, {}); }
   std::vector<std::string> events;

@@ -139,8 +139,8 @@ TEST_CASE("names say which number is better, and which are qualities") {
     CHECK(measure_of(name).better == Better::lower);
     CHECK(measure_of(name).is_quality);
   }
-  for (const char* const name :
-       {"test_auc", "valid all mrr", "valid_hits_at_10", "likelihood", "held_out", "coherence"}) {
+  for (const char* const name : {"test_auc", "test_ndcg_at_10", "test_map_at_10", "valid all mrr",
+                                 "valid_hits_at_10", "likelihood", "held_out", "coherence"}) {
     INFO(name);
     CHECK(measure_of(name).better == Better::higher);
     CHECK(measure_of(name).is_quality);
@@ -157,6 +157,7 @@ TEST_CASE("names say which number is better, and which are qualities") {
 }
 
 TEST_CASE("names are texts for readers") {
+  CHECK(readable_name("test_ndcg_at_10") == "test NDCG at 10");
   CHECK(readable_name("valid_mrr_seen_entities") == "valid MRR seen entities");
   CHECK(readable_name("train_rmse") == "train RMSE");
   CHECK(readable_name("") == "");

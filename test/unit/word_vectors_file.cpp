@@ -77,7 +77,9 @@ TEST_CASE("files of other programs are read") {
                                     "2 2\nthe " + bytes_of({1.5F, -2}) + "of " + bytes_of({0.25F, 0}),
                                     std::string("\xEF\xBB\xBF"
                                                 "2 2\nthe 1.5 -2\nof 0.25 0\n"),
-                                    std::string("2 2\nthe +1.5e0 -2\nof 0.25 -0.000e99\n\n"));
+                                    std::string("2 2\nthe +1.5e0 -2\nof 0.25 -0.000e99\n\n"),
+                                    std::string("the 1.5 -2\nof 0.25 0\n"),  // GloVe
+                                    std::string("\xEF\xBB\xBFthe 1.5 -2.0 \r\n\r\nof\t0.25\t0\n"));
   const WordVectors vectors = read_vectors(directory.write("vectors", text));
   REQUIRE(vectors.words.size() == 2);
   CHECK(vectors.words.name(1) == "of");
@@ -85,6 +87,31 @@ TEST_CASE("files of other programs are read") {
   CHECK(vectors.values[1] == -2);
   CHECK(vectors.values[2] == 0.25F);
   CHECK(vectors.values[3] == 0);
+}
+
+TEST_CASE("a first line without a header may be longer than a block") {
+  const TemporaryDirectory directory;
+  constexpr std::size_t kDimensions = 100000;
+  std::string text;
+  for (const std::string word : {"7", "b"}) {
+    text += word;
+    for (std::size_t i = 0; i < kDimensions; ++i) text += i % 2 == 0 ? " 0.5" : " 2";
+    text += '\n';
+  }
+  const WordVectors vectors = read_vectors(directory.write("vectors", text));
+  CHECK(vectors.dimensions == kDimensions);
+  CHECK(vectors.words.size() == 2);
+  CHECK(vectors.values.back() == 2);
+}
+
+TEST_CASE("words of a file without a header may have blanks") {
+  const TemporaryDirectory directory;
+  const WordVectors vectors =
+      read_vectors(directory.write("vectors", "the 1 2\n. . . 3 4\nat  name@domain.com 5 6\n"));
+  REQUIRE(vectors.words.size() == 3);
+  CHECK(vectors.words.name(1) == ". . .");
+  CHECK(vectors.words.name(2) == "at  name@domain.com");
+  CHECK(vectors.values == std::vector<float>{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("binary numbers that begin like a line of text are binary") {
@@ -98,7 +125,8 @@ TEST_CASE("malformed files of vectors are refused") {
   const TemporaryDirectory directory;
   const auto [text, message] = GENERATE(table<std::string, std::string>({
       {"", "the file ends, expected a line `words dimensions`"},
-      {"a 1 2\n", "'a 1 2', expected a line `words dimensions`"},
+      {"a 1\n", "'a 1', expected a line `words dimensions`"},
+      {"a 1 x\n", "'a 1 x', expected a line `words dimensions`"},
       {"2\n", "expected a line `words dimensions`"},
       {"0 5\n", "expected a line `words dimensions`"},
       {"5 0\n", "expected a line `words dimensions`"},
@@ -116,6 +144,11 @@ TEST_CASE("malformed files of vectors are refused") {
       {"1 2\na -inf 2\n", "vectors:2: number 1 of word 'a' is -inf"},
       {"2 2\na 1 2\nb 1e99 2\n", "number 1 of word 'b' is inf or too large for a float"},
       {"2 1\na " + bytes_of({1}) + "b " + bytes_of({std::nanf("")}), "number 1 of word 'b' is nan"},
+      {"a 1 2\nb 1\n", "vectors:2: 2 fields, expected a word and 2 numbers"},
+      {"a 1 2\n\nb 1 2\na 1 2\n", "vectors:3: word 'a' occurs twice"},
+      {"a 1 2\nb 1 x\n", "vectors:2: 'x', expected a number"},
+      {"a 1 2\nb 1 2\nc 1 1", "vectors:3: the file ends, expected the end of the line"},
+      {"a 1 2\nb 1 1e99\n", "vectors:2: number 2 of word 'b' is inf"},
       {"2 2\na 1 2\na 1 2\n", "vectors:3: word 'a' occurs twice"},
       {"1 2\na 1 2\nb 1 2\n", "vectors:3: more than the 1 words"},
       {"1 2\n" + std::string(2000, 'x'), "vectors:2: more than 1000 bytes"},

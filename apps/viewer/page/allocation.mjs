@@ -1,5 +1,5 @@
 // Where the keys of a table were: the traces of all ranks on one axis of time, with an index to jump in it.
-import { COPY, OWNER, TICKS_PER_SECOND, TraceError } from "./trace_file.mjs";
+import { COPY, OWNER, REMOTE, TICKS_PER_SECOND, TraceError } from "./trace_file.mjs";
 
 // Changes between two stored states of all keys.
 const MIN_STRIDE = 1 << 16;
@@ -50,53 +50,94 @@ function markedNumbers(numbers, end) {
   return distinct;
 }
 
-// The changes of one table. Keys have indices: their positions among the keys of the trace, in ascending order.
+function joined(lists) {
+  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
+}
+
+// What the ranks have seen, each ascending in time, in one order of time.
+function merged(parts) {
+  const count = parts.reduce((sum, part) => sum + part.times.length, 0);
+  const times = new Float64Array(count), keys = new Float64Array(count);
+  const domains = new Uint8Array(count), states = new Uint8Array(count);
+  const heads = parts.map(() => 0);
+  for (let i = 0; i < count; ++i) {
+    let best = -1;
+    for (let part = 0; part < heads.length; ++part) {
+      const head = heads[part];
+      if (head < parts[part].times.length && (best < 0 || parts[part].times[head] < parts[best].times[heads[best]])) best = part;
+    }
+    const part = parts[best], head = heads[best]++;
+    times[i] = part.times[head];
+    keys[i] = part.keys[head];
+    domains[i] = part.domain;
+    states[i] = part.states[head];
+  }
+  return { count, times, keys, domains, states };
+}
+
+// Numbers of events by the index of their key: those of key k are order[first[k]] up to order[first[k + 1]].
+function orderedByKey(indices, distinct) {
+  const first = new Uint32Array(distinct + 1);
+  for (let i = 0; i < indices.length; ++i) ++first[indices[i] + 1];
+  for (let key = 0; key < distinct; ++key) first[key + 1] += first[key];
+  const next = first.slice(0, distinct);
+  const order = new Uint32Array(indices.length);
+  for (let i = 0; i < indices.length; ++i) order[next[indices[i]]++] = i;
+  return { first, order };
+}
+
+// Wants or accesses of a table, by key.
+class KeyEvents {
+  constructor(events, table) {
+    Object.assign(this, { count: events.count, times: events.times, domains: events.domains, states: events.states });
+    const indices = Uint32Array.from(events.keys, (key) => table.indexOf(key));
+    Object.assign(this, orderedByKey(indices, table.keyNumbers.length));
+  }
+
+  // Calls f(event) for the events of a key, in the order of time.
+  forEach(key, f) {
+    for (let i = this.first[key]; i < this.first[key + 1]; ++i) f(this.order[i]);
+  }
+}
+
+// What happens to the keys of one table. Keys have indices: their positions among the keys of the trace, in ascending order.
 export class Table {
   constructor(name, keys, home, domains) {
-    Object.assign(this, { name, keys, home, domains, parts: [] });
+    Object.assign(this, { name, keys, home, domains, parts: { changes: [], wants: [], accesses: [] } });
   }
 
   // Sorts what the ranks have seen, and makes the indices.
   finish() {
-    const count = this.parts.reduce((sum, part) => sum + part.times.length, 0);
-    const times = new Float64Array(count), keys = new Float64Array(count);
-    const domains = new Uint8Array(count), states = new Uint8Array(count);
-    // A merge of the ranks, each ascending in time.
-    const heads = this.parts.map(() => 0);
-    for (let i = 0; i < count; ++i) {
-      let best = -1;
-      for (let part = 0; part < heads.length; ++part) {
-        const head = heads[part];
-        if (head < this.parts[part].times.length &&
-            (best < 0 || this.parts[part].times[head] < this.parts[best].times[heads[best]])) best = part;
-      }
-      const part = this.parts[best], head = heads[best]++;
-      times[i] = part.times[head];
-      keys[i] = part.keys[head];
-      domains[i] = part.domain;
-      states[i] = part.states[head];
-    }
-    this.parts = [];
+    const { count, times, keys, domains, states } = merged(this.parts.changes);
+    const wants = merged(this.parts.wants), accesses = merged(this.parts.accesses);
+    this.parts = null;
     Object.assign(this, { count, times, changeDomains: domains, states });
-    this.indexKeys(keys);
+    this.indexKeys(keys, [wants.keys, accesses.keys]);
     this.indexTimes();
+    this.wants = new KeyEvents(wants, this);
+    this.accesses = new KeyEvents(accesses, this);
+    this.remoteAccesses = accesses.states.reduce((sum, state) => sum + (state & REMOTE ? 1 : 0), 0);
   }
 
-  indexKeys(keys) {
-    this.keyNumbers = this.keys > 0 && this.keys <= 4 * this.count + MIN_STRIDE ? markedNumbers(keys, this.keys) : sortedNumbers(keys);
+  // `others`: keys of other events. A dense table's keys have changes: their first owners.
+  indexKeys(keys, others) {
+    const isMarked = this.keys > 0 && this.keys <= 4 * this.count + MIN_STRIDE;
+    const all = others.every((list) => list.length === 0) ? keys : joined([keys, ...others]);
+    this.keyNumbers = isMarked ? markedNumbers(all, this.keys) : sortedNumbers(all);
     const distinct = this.keyNumbers.length;
     this.keyIndices = new Uint32Array(this.count);
-    this.firstOfKey = new Uint32Array(distinct + 1);
     const isDense = distinct > 0 && this.keyNumbers[distinct - 1] - this.keyNumbers[0] + 1 === distinct;
     for (let i = 0; i < this.count; ++i) {
-      const index = isDense ? keys[i] - this.keyNumbers[0] : this.indexOf(keys[i]);
-      this.keyIndices[i] = index;
-      ++this.firstOfKey[index + 1];
+      this.keyIndices[i] = isDense ? keys[i] - this.keyNumbers[0] : this.indexOf(keys[i]);
     }
-    for (let key = 0; key < distinct; ++key) this.firstOfKey[key + 1] += this.firstOfKey[key];
-    const next = this.firstOfKey.slice(0, distinct);
-    this.changesByKey = new Uint32Array(this.count);
-    for (let i = 0; i < this.count; ++i) this.changesByKey[next[this.keyIndices[i]]++] = i;
+    const { first, order } = orderedByKey(this.keyIndices, distinct);
+    Object.assign(this, { firstOfKey: first, changesByKey: order });
   }
 
   // States of all keys after every so many changes; and the domain that each key came from.
@@ -233,6 +274,21 @@ export class Table {
   }
 }
 
+// A rank's events of each of its tables.
+function partsOf(trace, events, seconds) {
+  const counts = new Uint32Array(trace.tables.length);
+  for (let i = 0; i < events.count; ++i) ++counts[events.tables[i]];
+  const parts = trace.tables.map((table, index) => ({ domain: table.domains[trace.rank], times: new Float64Array(counts[index]),
+                                                      keys: new Float64Array(counts[index]), states: new Uint8Array(counts[index]), count: 0 }));
+  for (let i = 0; i < events.count; ++i) {
+    const part = parts[events.tables[i]];
+    part.times[part.count] = seconds(events.ticks[i]);
+    part.keys[part.count] = events.keys[i];
+    part.states[part.count++] = events.states[i];
+  }
+  return parts;
+}
+
 // One run. `traces`: of all its ranks, as readRankTrace returns them. Throws TraceError.
 export function mergeTraces(traces, name) {
   checkRanks(traces);
@@ -241,7 +297,7 @@ export function mergeTraces(traces, name) {
   // Time begins with the first table.
   const made = traces.flatMap((trace, i) => trace.tables.slice(0, 1).map((table) => corrections[i](table.made)));
   const begin = made.length > 0 ? Math.min(...made) : traces[0].begin;
-  const run = { name, hosts: traces[0].hosts, ranks: traces.length, version: traces[0].version, tables: [], phases: [], duration: 0,
+  const run = { name, hosts: traces[0].hosts, ranks: traces.length, version: traces[0].version, tables: [], phases: [], bands: [], notes: new Map(), duration: 0,
                 incomplete: [], dropped: null };
   traces.forEach((trace, number) => {
     const seconds = (ticks) => Math.max(0, (corrections[number](ticks) - begin) / TICKS_PER_SECOND);
@@ -254,22 +310,13 @@ export function mergeTraces(traces, name) {
         throw new TraceError(`the ranks' traces have different tables '${table.name}'`);
       return index;
     });
-    const { changes } = trace;
-    const parts = trace.tables.map((table, index) => {
-      let count = 0;
-      for (let i = 0; i < changes.count; ++i) if (changes.tables[i] === index) ++count;
-      const part = { domain: table.domains[trace.rank], times: new Float64Array(count), keys: new Float64Array(count),
-                     states: new Uint8Array(count), count: 0 };
-      run.tables[indices[index]].parts.push(part);
-      return part;
-    });
-    for (let i = 0; i < changes.count; ++i) {
-      const part = parts[changes.tables[i]];
-      part.times[part.count] = seconds(changes.ticks[i]);
-      part.keys[part.count] = changes.keys[i];
-      part.states[part.count++] = changes.states[i];
+    for (const kind of ["changes", "wants", "accesses"]) {
+      partsOf(trace, trace[kind], seconds).forEach((part, index) => run.tables[indices[index]].parts[kind].push(part));
     }
-    if (trace.rank === 0) run.phases = trace.phases.map(({ name: phase, begin: from, end: to }) => ({ name: phase, begin: seconds(from), end: seconds(to) }));
+    if (trace.rank === 0) {
+      const inSeconds = ({ name: one, begin: from, end: to }) => ({ name: one, begin: seconds(from), end: seconds(to) });
+      Object.assign(run, { phases: trace.phases.map(inSeconds), bands: trace.bands.map(inSeconds), notes: trace.notes });
+    }
     run.duration = Math.max(run.duration, seconds(trace.end));
     if (!trace.isClosed) run.incomplete.push(trace.rank);
     if (trace.dropped !== null) run.dropped = Math.min(run.dropped ?? Infinity, seconds(trace.dropped));

@@ -76,3 +76,57 @@ export function pointIn(event) {
   const box = event.target.getBoundingClientRect();
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
+
+// Named intervals of a run in one line of text height, as far as the names fit. `x`: of seconds to pixels.
+export const BANDS_HEIGHT = 16;
+export function drawBands(context, bands, x, top) {
+  context.font = "11px sans-serif";
+  context.textAlign = "left";
+  // Those within others are above them.
+  const order = [...bands].sort((one, other) => other.end - other.begin - (one.end - one.begin));
+  order.forEach(({ name, begin, end }, number) => {
+    const left = x(begin), width = Math.max(1, x(end) - left);
+    context.fillStyle = number % 2 ? "#d9e2ec" : "#bccbda";
+    context.fillRect(left, top, width, BANDS_HEIGHT - 2);
+    if (context.measureText(name).width + 4 > width) return;
+    context.fillStyle = "#222";
+    context.fillText(name, left + 2, top + BANDS_HEIGHT - 5);
+  });
+}
+
+// The axis of time below a picture of a run: from `left` on, `width` pixels for the whole run, with the run's bands.
+export class TimeAxis {
+  constructor(run, left, width) {
+    Object.assign(this, { run, left, width, height: 20 + (run.bands.length > 0 ? BANDS_HEIGHT : 0) });
+  }
+
+  x(seconds) {
+    return this.left + seconds / this.run.duration * this.width;
+  }
+
+  secondsAt(x) {
+    return Math.max(0, (x - this.left) / this.width * this.run.duration);
+  }
+
+  // `bottom`: of the picture.
+  draw(context, bottom) {
+    drawBands(context, this.run.bands, (seconds) => this.x(seconds), bottom - this.height + 2);
+    context.fillStyle = "#222";
+    context.font = "12px sans-serif";
+    context.textAlign = "left";
+    context.fillText("0 s", this.left, bottom - 5);
+    context.textAlign = "right";
+    context.fillText(secondsText(this.run.duration), this.left + this.width, bottom - 5);
+  }
+
+  // A line at a time over the picture without it, down to `end`.
+  mark(context, picture, time, end) {
+    context.putImageData(picture, 0, 0);
+    context.strokeStyle = "#000";
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(this.x(time), 0);
+    context.lineTo(this.x(time), end);
+    context.stroke();
+  }
+}

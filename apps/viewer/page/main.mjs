@@ -3,12 +3,14 @@ import { focusedKeys, mergeTraces } from "./allocation.mjs";
 import { TraceError, readRankTrace } from "./trace_file.mjs";
 import { affinityView, clusterView } from "./affinity_view.mjs";
 import { element, secondsText } from "./drawing.mjs";
+import { FollowedRun, listRuns } from "./live.mjs";
+import { LayersView, layeredKeys } from "./layers_view.mjs";
 import { MapView, sensibleKeys } from "./map_view.mjs";
 import { ReplayView } from "./replay_view.mjs";
 import { STATIONS, runsOf } from "./tour.mjs";
 import { summaryView } from "./summary_view.mjs";
 
-const TOOLS = { summary: "Summary", replay: "Replay", map: "Over time", affinity: "Affinity", cluster: "Cluster", tour: "Tour" };
+const TOOLS = { summary: "Summary", replay: "Replay", map: "Over time", layers: "Layers", affinity: "Affinity", cluster: "Cluster", tour: "Tour" };
 const SPEEDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 const LONGEST_PLAY = 20; // seconds, at speed 1: longer runs are faster
 const part = (id) => document.getElementById(id);
@@ -26,6 +28,16 @@ function addRun(name, files) {
   let free = name;
   for (let number = 2; runs.some((run) => run.name === free); ++number) free = `${name} (${number})`;
   runs.push(mergeTraces(traces, free));
+}
+
+// A served run has grown: it takes its old place. Where the time shown was the end, it stays the end.
+function replaceRun(name, traces) {
+  const run = mergeTraces(traces, name);
+  const index = runs.findIndex((one) => one.name === name);
+  const isAtEnd = index === view.run && view.time >= runs[index].duration;
+  if (index < 0) runs.push(run);
+  else runs[index] = run;
+  if (isAtEnd) view.time = Infinity;
 }
 
 function embeddedBytes(script) {
@@ -86,7 +98,7 @@ function report(problem) {
 // --- what is shown
 
 function duration() {
-  return Math.max(...shownRuns().map(({ run }) => run.duration));
+  return Math.max(1e-6, ...shownRuns().map(({ run }) => run.duration));
 }
 
 function shownRuns() {
@@ -124,6 +136,7 @@ function toolViews(tool, shown, width) {
     const common = { run, table, keys, width, selected, onSelect: (key, time) => select(table, key, time) };
     if (tool === "replay") return new ReplayView({ ...common, height: 520 });
     if (tool === "map") return new MapView({ ...common, keys: sensibleKeys(table, keys, view.all, selected), height: 620 });
+    if (tool === "layers") return new LayersView({ ...common, keys: layeredKeys(table, keys, selected) });
     if (tool === "affinity") return { element: affinityView({ ...common, keys: sensibleKeys(table, keys, view.all, selected) }) };
     return { element: clusterView(common) };
   });
@@ -306,8 +319,56 @@ function listen() {
   window.addEventListener("beforeprint", () => setTime(view.time));
 }
 
+// --- traces that grow
+
+const LIVE_PAUSE = 1000; // at least, in milliseconds; and four times what the page has worked
+const followed = new Map();
+
+// Returns whether the run has grown. Throws TraceError for what is no trace, after which all of it is fetched anew.
+async function followRun(number, { name, start, files, problem }) {
+  if (problem) throw new TraceError(problem);
+  if (!followed.has(name)) followed.set(name, new FollowedRun(number));
+  const run = followed.get(name);
+  try {
+    if (!await run.update(start, files)) return false;
+    replaceRun(name, run.traces());
+    return true;
+  } catch (error) {
+    run.forget();
+    throw error;
+  }
+}
+
+async function follow() {
+  const begin = performance.now();
+  const problems = [];
+  let hasGrown = false;
+  try {
+    for (const [number, run] of (await listRuns()).entries()) {
+      try {
+        hasGrown = await followRun(number, run) || hasGrown;
+      } catch (error) {
+        problems.push(error.message);
+      }
+    }
+  } catch {
+    problems.push("lapse-viewer does not answer: the page shows what there was, and asks again");
+  }
+  report(problems.join("; "));
+  return { hasGrown, pause: Math.max(LIVE_PAUSE, 4 * (performance.now() - begin)) };
+}
+
+async function keepFollowing(pause) {
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  const { hasGrown, pause: next } = await follow();
+  if (hasGrown && !isPlaying) show();
+  keepFollowing(next);
+}
+
 addEmbeddedRuns();
+const firstPause = document.body.dataset.live === "true" ? (await follow()).pause : null;
 restore();
 listen();
 show();
+if (firstPause !== null) keepFollowing(firstPause);
 document.body.dataset.ready = "true";

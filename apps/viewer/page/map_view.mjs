@@ -1,10 +1,9 @@
 // A row for each chosen parameter over time: the colour is its owner, lines below are replicas.
 import { NOWHERE } from "./allocation.mjs";
 import { COPY, OWNER } from "./trace_file.mjs";
-import { canvasOf, domainColour, element, legend, NO_OWNER, pixelColours, pointIn, secondsText } from "./drawing.mjs";
+import { canvasOf, domainColour, element, legend, NO_OWNER, pixelColours, pointIn, TimeAxis } from "./drawing.mjs";
 
 const LEFT = 80;
-const BOTTOM = 20;
 const SENSIBLE = 40;
 
 // Of the keys to show: the chosen ones; or some that moved most often, and others in equal steps. The selected key is among
@@ -37,7 +36,8 @@ export class MapView {
   constructor({ run, table, keys, width, height, selected, onSelect }) {
     Object.assign(this, { run, table, keys, selected, height });
     this.plotWidth = Math.max(50, width - LEFT - 10);
-    this.plotHeight = height - BOTTOM;
+    this.axis = new TimeAxis(run, LEFT, this.plotWidth);
+    this.plotHeight = height - this.axis.height;
     const rowHeight = this.plotHeight / Math.max(1, keys.length);
     this.rowHeight = rowHeight >= 1 ? Math.min(18, Math.floor(rowHeight)) : rowHeight;
     Object.assign(this, canvasOf(width, height, `owners of ${keys.length} keys of table ${table.name} over time`));
@@ -45,7 +45,7 @@ export class MapView {
     this.canvas.addEventListener("click", (event) => {
       const { x, y } = pointIn(event);
       const row = Math.floor(y / this.rowHeight);
-      if (row < keys.length) onSelect(keys[row], Math.max(0, (x - LEFT) / this.plotWidth * run.duration));
+      if (row < keys.length) onSelect(keys[row], this.axis.secondsAt(x));
     });
     this.isPixelwise = this.rowHeight < 2;
     this.draw();
@@ -53,7 +53,7 @@ export class MapView {
   }
 
   x(seconds) {
-    return LEFT + seconds / this.run.duration * this.plotWidth;
+    return this.axis.x(seconds);
   }
 
   draw() {
@@ -63,12 +63,7 @@ export class MapView {
     if (this.isPixelwise) this.drawPixels();
     else this.drawRows();
     this.markSelected();
-    context.fillStyle = "#222";
-    context.font = "12px sans-serif";
-    context.textAlign = "left";
-    context.fillText("0 s", LEFT, this.height - 5);
-    context.textAlign = "right";
-    context.fillText(secondsText(this.run.duration), LEFT + this.plotWidth, this.height - 5);
+    this.axis.draw(context, this.height);
   }
 
   // An arrow at the selected key's row, where rows have no numbers.
@@ -143,13 +138,6 @@ export class MapView {
 
   // A line at the time that is shown.
   show(time) {
-    const { context } = this;
-    context.putImageData(this.background, 0, 0);
-    context.strokeStyle = "#000";
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(this.x(time), 0);
-    context.lineTo(this.x(time), Math.min(this.plotHeight, this.keys.length * this.rowHeight));
-    context.stroke();
+    this.axis.mark(this.context, this.background, time, Math.min(this.plotHeight, this.keys.length * this.rowHeight));
   }
 }

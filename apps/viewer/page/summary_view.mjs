@@ -1,17 +1,20 @@
 // What ran, how much moved, and when.
-import { canvasOf, element, readable, secondsText, tableOf } from "./drawing.mjs";
+import { BANDS_HEIGHT, canvasOf, drawBands, element, readable, secondsText, tableOf } from "./drawing.mjs";
 
 const HEIGHT = 170;
 const PARTS = 200;
 
 // Relocations and replicas per second over the run, with its phases as bands.
 function rateChart(run, table, keys, width) {
-  const { canvas, context } = canvasOf(width, HEIGHT, `relocations and replicas per second of table ${table.name}`);
+  const above = run.bands.length > 0 ? BANDS_HEIGHT : 0;
+  const height = HEIGHT + above;
+  const { canvas, context } = canvasOf(width, height, `relocations and replicas per second of table ${table.name}`);
   const { relocations, replicas } = table.rates(run.duration, PARTS, keys);
   const perSecond = PARTS / run.duration;
   const highest = Math.max(1, ...relocations, ...replicas);
-  const left = 70, top = 10, bottom = HEIGHT - 24;
+  const left = 70, top = 10 + above, bottom = height - 24;
   const x = (seconds) => left + seconds / run.duration * (width - left - 10);
+  drawBands(context, run.bands, x, 4);
   context.font = "12px sans-serif";
   run.phases.forEach((phase, number) => {
     context.fillStyle = number % 2 ? "#f4f4f4" : "#e9eef4";
@@ -35,14 +38,14 @@ function rateChart(run, table, keys, width) {
   context.fillText(readable(highest * perSecond), left - 6, top + 10);
   context.fillText("0", left - 6, bottom);
   context.textAlign = "left";
-  context.fillText("0 s", left, HEIGHT - 8);
+  context.fillText("0 s", left, height - 8);
   context.textAlign = "right";
-  context.fillText(secondsText(run.duration), width - 10, HEIGHT - 8);
+  context.fillText(secondsText(run.duration), width - 10, height - 8);
   return canvas;
 }
 
 function notesOf(run) {
-  const notes = [];
+  const notes = run.notes.size > 0 ? [[...run.notes].map(([name, value]) => `${name}: ${value}`).join(", ")] : [];
   if (run.incomplete.length > 0) notes.push(`ranks ${run.incomplete.join(", ")} did not close their server: their last changes may be missing`);
   if (run.dropped !== null) notes.push(`from ${secondsText(run.dropped)} on, not all changes were recorded, for the limit of bytes`);
   return notes.map((note) => element("p", { class: "note" }, note));

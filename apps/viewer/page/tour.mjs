@@ -17,9 +17,9 @@ export const STATIONS = [
   { title: "Knowledge graphs: clusters of relations, hidden latency", tool: "map", find: ["graph", "dynamic"],
     text: ["Triples of one relation are trained by one worker: relations move once.",
            "Entities are needed everywhere. They are localized some batches before they are used, so that they arrive in time: latency hiding. They move often, and without pattern."] },
-  { title: "Adaptive management", tool: "map", find: ["adaptive"],
+  { title: "Adaptive management", tool: "layers", find: ["adaptive"],
     text: ["Workers say which parameters they are about to access: intents. The manager relocates a parameter that one domain wants, and replicates one that several want at a time.",
-           "Lines within a row are replicas. Look for parameters that several domains use all the time, and for others that move."] },
+           "Each domain has a lane: full bars are where it owns the parameter, half bars where it has a replica, dark lines above when its intents want it. The manager acts on an intent shortly before its accesses begin, and no more is done for a parameter that no domain wants."] },
 ];
 
 // The runs that fit a station best; all of them if none does.

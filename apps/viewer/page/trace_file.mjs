@@ -5,8 +5,11 @@ export const COPY = 2;
 export const AWAITED = 4;
 
 const MAGIC = "LAPSETR1";
-const HEADER = 1, TABLE = 2, ON_TABLE = 3, BEGIN = 4, END = 5, DROPPED = 6, CLOCK = 7, CLOSE = 8;
-const CHANGE = 0x80;
+const HEADER = 1, TABLE = 2, ON_TABLE = 3, BEGIN = 4, END = 5, DROPPED = 6, CLOCK = 7, CLOSE = 8, ROUND = 9, BAND = 10, NOTE = 11;
+// Events of keys: what a domain has of the key; whether its intents want it; an access.
+const CHANGE = 0x80, WANT = 0x88, ACCESS = 0x90;
+export const WRITES = 1;
+export const REMOTE = 2;
 export const TICKS_PER_SECOND = 1e7;
 const MAX_KEY = Number.MAX_SAFE_INTEGER;
 const MAX_TEXT = 1 << 24;
@@ -16,8 +19,8 @@ export class TraceError extends Error {}
 // Thrown where the file ends within a record.
 class CutOff extends Error {}
 
-// Grows as changes are appended.
-class Changes {
+// Events of keys of one kind, whose number is in states. Grows as events are appended.
+class Events {
   constructor() {
     this.count = 0;
     this.reserve(1024);
@@ -130,8 +133,8 @@ class RankReader {
         : `this is no trace of allocation, which begins with ${MAGIC}`}`);
     }
     this.at = MAGIC.length;
-    const trace = { name: this.name, rank: -1, hosts: [], host: "", version: "", tables: [], changes: new Changes(), phases: [],
-                    clocks: [], begin: 0, end: 0, dropped: null, isClosed: false };
+    const trace = { name: this.name, rank: -1, hosts: [], host: "", version: "", tables: [], changes: new Events(), wants: new Events(),
+                    accesses: new Events(), phases: [], bands: [], notes: new Map(), clocks: [], begin: 0, end: 0, dropped: null, isClosed: false };
     try {
       this.records(trace);
     } catch (error) {
@@ -144,13 +147,13 @@ class RankReader {
   records(trace) {
     let ticks = 0, table = -1, isInPhase = false;
     const lastKeys = [];
-    const { changes } = trace;
     while (this.at < this.bytes.length && !trace.isClosed) {
       const kind = this.bytes[this.at++];
       if (trace.rank < 0 && kind !== HEADER) this.fail("the trace does not begin with its header");
       if (kind >= CHANGE) {
-        if (kind >= CHANGE + 8) this.fail("the change of a key has an unknown state");
-        if (table < 0) this.fail("the change of a key is of no table");
+        const isAccess = kind >= ACCESS;
+        if (kind >= ACCESS + 4 || (kind >= WANT + 2 && !isAccess)) this.fail(`there is no record of kind ${kind}`);
+        if (table < 0) this.fail("an event of a key is of no table");
         const now = ticks + this.number();
         const key = lastKeys[table] + this.signed();
         const { keys } = trace.tables[table];
@@ -158,7 +161,9 @@ class RankReader {
         if (key < 0 || (keys > 0 && key >= keys)) this.fail(`the table has ${keys} keys, not key ${key}`);
         ticks = now;
         lastKeys[table] = key;
-        changes.append(ticks, key, table, kind - CHANGE);
+        if (isAccess) trace.accesses.append(ticks, key, table, kind - ACCESS);
+        else if (kind >= WANT) trace.wants.append(ticks, key, table, kind - WANT);
+        else trace.changes.append(ticks, key, table, kind - CHANGE);
       } else if (kind === HEADER) {
         if (trace.rank >= 0) this.fail("the trace has a second header");
         ticks = this.takeHeader(trace);
@@ -186,6 +191,17 @@ class RankReader {
       } else if (kind === CLOCK) {
         ticks += this.number();
         trace.clocks.push({ ticks, lowest: this.signed(), highest: this.signed() });
+      } else if (kind === ROUND) {
+        ticks += this.number();
+      } else if (kind === BAND) {
+        ticks += this.number();
+        const end = this.number(), begin = this.number();
+        if (begin > ticks || end > begin) this.fail("a band begins before the clock, or after its end");
+        trace.bands.push({ name: this.text(), begin: ticks - begin, end: ticks - end });
+      } else if (kind === NOTE) {
+        ticks += this.number();
+        const note = this.text();
+        trace.notes.set(note, this.text());
       } else if (kind === CLOSE) {
         ticks += this.number();
         trace.isClosed = true;

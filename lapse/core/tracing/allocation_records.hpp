@@ -14,9 +14,8 @@ inline constexpr std::string_view kAllocationMagic = "LAPSETR1";
 // Times are multiples of it.
 inline constexpr std::int64_t kTraceTickNanoseconds = 100;
 
-// The first byte of a record. Bytes of at least kRoleRecord are changes of a key's state: the lowest bits are
-// the new TraceState; then follow the ticks since the record before and the signed difference of the key from
-// the key before.
+// The first byte of a record. Bytes of at least kRoleRecord are about a key: the ticks since the record
+// before follow, and the signed difference of the key from the key before.
 enum class TraceRecord : std::uint8_t {
   header = 1,    // text: JSON about the rank
   table = 2,     // ticks, text: JSON about a table that is made, whose keys are in the trace
@@ -26,8 +25,13 @@ enum class TraceRecord : std::uint8_t {
   dropped = 6,   // ticks: from here on nothing is recorded but phases and the end, for the limit of bytes
   clock = 7,     // ticks, two signed numbers: bounds, in nanoseconds, of this rank's clock minus rank 0's
   close = 8,     // ticks: the server was closed
+  round = 9,     // ticks: the rank sends what changes of replicas have added up; only beside wants
+  band = 10,     // ticks, two numbers of ticks, text: how long ago a named interval has ended, and has begun
+  note = 11,     // ticks, two texts: the name of a property of the run, and its value
 };
-inline constexpr std::uint8_t kRoleRecord = 0x80;
+inline constexpr std::uint8_t kRoleRecord = 0x80;    // plus TraceState: what the domain has of the key
+inline constexpr std::uint8_t kWantRecord = 0x88;    // intents of the domain cease to want it; plus 1: begin
+inline constexpr std::uint8_t kAccessRecord = 0x90;  // plus TraceAccess: a worker of the rank accesses it
 
 // What a domain has of a key, as bits.
 enum TraceState : std::uint8_t {
@@ -36,6 +40,13 @@ enum TraceState : std::uint8_t {
   kTraceAwaited = 4,  // either is on its way here
 };
 inline constexpr std::uint8_t kTraceStates = 8;
+
+// An access of a key, as bits.
+enum TraceAccess : std::uint8_t {
+  kTraceWrites = 1,
+  kTraceRemote = 2,  // it needs messages to another domain
+};
+inline constexpr std::uint8_t kTraceAccesses = 4;
 
 // Whole numbers have seven bits in each byte, the lowest first; the highest bit of a byte says that another
 // one follows. Signed numbers are 2n, or -2n - 1 if negative. Texts have their length before them.

@@ -45,7 +45,11 @@ class RatingParser {
                                    options.columns.size()));
     if (const auto first = first_line_for_part(input, options.part)) {
       set_layout(first->text, first->offset);
-      find_kinds(input);
+      if (layout_->market) {
+        find_size(input);
+      } else {
+        find_kinds(input);
+      }
     }
   }
 
@@ -58,6 +62,7 @@ class RatingParser {
           "{}:{}: no memory for more than {} ratings with {} user ids and {} item ids", reader_.path(),
           reader_.line_number(), matrix.cells.size(), ids_.users.size(), ids_.items.size()));
     }
+    if (layout_ && layout_->market) require_all_entries(matrix.cells.size());
     if (matrix.cells.empty() && options_.part.is_whole())
       throw FileError(reader_.path(), "contains no ratings, expected lines `user item rating`");
     // A problem of all lines is reported once.
@@ -94,9 +99,45 @@ class RatingParser {
   void set_layout(std::string_view line, std::uint64_t offset) {
     layout_ = find_layout(reader_, line, offset, options_);
     splitter_.emplace(layout_->separator);
+    if (layout_->market) {
+      for (RowIds* const each : {&ids_.users, &ids_.items})
+        if (each->kind() == IdKind::found)
+          each->set_kind(options_.ids == IdKind::found ? IdKind::numbers : options_.ids);
+    }
     if (!layout_->is_by_position) return;
     look_.emplace(layout_->columns);
     if (layout_->has_header) look_->add_header(layout_->header);
+  }
+
+  // Of a part that may lack the first lines of a Matrix Market file.
+  void find_size(const Input& input) {
+    LineReader lines(input);
+    for (std::string_view line; lines.next(line);) {
+      if (trimmed(line).empty() || is_market_comment(line)) continue;
+      layout_->market->size = market_size(lines, line);
+      layout_->market->size_offset = lines.line_offset();
+      return;
+    }
+  }
+
+  // Whether the line of a Matrix Market file is no entry.
+  bool is_above_entries() {
+    MarketHeader& market = *layout_->market;
+    if (is_market_comment(line_)) return true;
+    if (!market.size) {
+      market.size = market_size(reader_, line_);
+      market.size_offset = reader_.line_offset();
+    }
+    return reader_.line_offset() == market.size_offset;
+  }
+
+  void require_all_entries(std::size_t cells) const {
+    if (!options_.part.is_whole()) return;
+    const std::optional<MarketSize>& size = layout_->market->size;
+    if (!size) throw FileError(reader_.path(), "ends before the line of its sizes");
+    if (cells == size->entries) return;
+    throw FileError(reader_.path(), fmt::format("has {} entries, expected {}, as the line of its sizes says",
+                                                cells, size->entries));
   }
 
   // Of a part that may lack the first line: what the first rating of the file says about ids.
@@ -124,6 +165,7 @@ class RatingParser {
       if (trimmed(line_).empty()) continue;
       if (!layout_) set_layout(line_, reader_.line_offset());
       if (layout_->has_header && reader_.line_offset() == layout_->first_offset) continue;
+      if (layout_->market && is_above_entries()) continue;
       cells.push_back(parse_line());
     }
   }
@@ -135,15 +177,32 @@ class RatingParser {
     if (fields.size() != layout_->columns) refuse_columns(fields);
     const std::string_view user = fields[layout_->user];
     if (!is_noted_ || (!first_names_.empty() && !has_other_names_)) note_names(user, fields[layout_->item]);
-    const Cell cell{parse_row(user, "user", options_.max_user_id, ids_.users),
-                    parse_row(fields[layout_->item], "item", options_.max_item_id, ids_.items),
-                    layout_->rating ? parse_rating(fields[*layout_->rating]) : 1.0F};
+    const std::string_view item = fields[layout_->item];
+    const auto market = layout_->market ? layout_->market->size : std::nullopt;
+    if (market) require_inside(user, item);
+    const Cell cell{
+        parse_row(user, "user", largest(options_.max_user_id, market, &MarketSize::rows), ids_.users),
+        parse_row(item, "item", largest(options_.max_item_id, market, &MarketSize::columns), ids_.items),
+        layout_->rating ? parse_rating(fields[*layout_->rating]) : 1.0F};
     if (look_ && look_->wants_more()) {
       std::uint64_t number = 0;
       std::from_chars(user.data(), user.data() + user.size(), number);
       look_->add(number, cell);
     }
     return cell;
+  }
+
+  static std::uint64_t largest(std::uint64_t limit, const std::optional<MarketSize>& size,
+                               std::uint64_t MarketSize::*side) {
+    return size ? std::min(limit, *size.*side) : limit;
+  }
+  // Matrix Market counts from 1.
+  void require_inside(std::string_view user, std::string_view item) const {
+    for (const std::string_view field : {user, item}) {
+      if (field.find_first_not_of('0') == std::string_view::npos)
+        reader_.fail(fmt::format("'{}', expected a row or column from 1", shown(field)),
+                     field.empty() ? line_ : field);
+    }
   }
 
   RowIds::Index parse_row(std::string_view field, std::string_view what, std::uint64_t limit, RowIds& ids) {

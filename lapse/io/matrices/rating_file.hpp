@@ -42,6 +42,9 @@ struct RatingFileOptions {
 // header with common names, such as userId, movieId and rating, says which columns they are, in any order.
 // Blanks and quotes around a field, and blank lines, are ignored (TableFields).
 //
+// A file that begins with %%MatrixMarket is a matrix of rows (users) and columns (items), in the format
+// coordinate, real, integer or pattern (each entry is a rating of 1), general.
+//
 // User ids are integers from 0 to 2^64 - 1, or names; so are item ids. Where options do not say which, the
 // first id of each that is read into `ids` decides. Rows and columns are their indices in `ids`, to which new
 // ids are added, so that files read with one RatingIds have the same rows and columns. The matrix has as many
@@ -53,7 +56,9 @@ struct RatingFileOptions {
 // Throws FileError with line and column (in bytes) for: fewer or more fields than in the first line (so that
 // a cut-off last line or a decimal comma is noticed), quotes that do not end, an id that is not an integer,
 // is negative or above its limit, an empty name, a rating that is not a number, not finite or too large for a
-// float, columns that the first line lacks, a file without ratings, and whatever LineReader reports. Throws
+// float, columns that the first line lacks, a file without ratings, a Matrix Market file of
+// another form, with other than the announced number of entries or one outside the matrix, and whatever
+// LineReader reports. Throws
 // OutOfMemory, with the line, and UsageError for other than two or three columns.
 LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,
                                            const RatingFileOptions& options = {});

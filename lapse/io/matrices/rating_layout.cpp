@@ -44,6 +44,12 @@ std::string column_text(const RatingLayout& layout, std::size_t column) {
 }  // namespace
 
 std::string RatingLayout::description() const {
+  if (market) {
+    const MarketSize size = market->size.value_or(MarketSize{});
+    return fmt::format("Matrix Market, {}, {} x {}, {} entries; user: row, item: column, rating: {}",
+                       market->field, size.rows, size.columns, size.entries,
+                       market->has_values() ? "value" : "1 for each entry");
+  }
   return fmt::format("separated by {}; user: {}, item: {}, rating: {}; {} columns{}",
                      name_of_separators(separator), column_text(*this, user), column_text(*this, item),
                      rating ? column_text(*this, *rating) : "1 for each line", columns,
@@ -52,6 +58,16 @@ std::string RatingLayout::description() const {
 
 RatingLayout find_layout(const LineReader& reader, std::string_view first_line, std::uint64_t offset,
                          const RatingFileOptions& options) {
+  if (is_market_file(first_line)) {
+    if (!options.columns.empty() || !options.separator.empty())
+      reader.fail("a Matrix Market file has fixed columns, between blanks, but others were given",
+                  first_line);
+    RatingLayout layout{
+        .separator = " ", .first_offset = offset, .market = market_header(reader, first_line)};
+    layout.columns = layout.market->has_values() ? 3 : 2;
+    if (!layout.market->has_values()) layout.rating.reset();
+    return layout;
+  }
   RatingLayout layout{.separator = options.separator.empty() ? find_separator(first_line) : options.separator,
                       .first_offset = offset};
   TableFields splitter(layout.separator);

@@ -179,7 +179,10 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
         count_remote(operation);
         sender_.send(table, part, route);
         item.sent_to = route.to;
-        if (route.to != table.self_domain()) note_access(table, part.key);
+        if (route.to != table.self_domain()) {
+          note_access(table, part.key);
+          sample_remote(operation, 1, [&](std::uint32_t) { return part.key; });
+        }
         break;
       case Route::Action::illegal:
         OperationSender::throw_misrouted(table, part);

@@ -12,6 +12,7 @@
 #include "lapse/protocol/key/owner_lookups.hpp"
 #include "lapse/protocol/key/run_routes.hpp"
 #include "lapse/protocol/table/intent_source.hpp"
+#include "lapse/protocol/table/remote_samples.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
@@ -86,6 +87,8 @@ class Access : public ProtocolModule {
   void end_turn() override LAPSE_REQUIRES(progress_role);
   // Before the first phase. Outlives its use.
   void set_wants(WantSink& wants) { wants_ = &wants; }
+  // Between phases. Outlives its use; null: none.
+  void set_source(IntentSource* source) { source_ = source; }
   // True if no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
@@ -117,6 +120,20 @@ class Access : public ProtocolModule {
     operation.is_remote = true;
     ++operation.table->counters().remote_operations;
   }
+  // Accesses of a worker to `count` keys are sent to another domain; key_at returns each of them.
+  template <class KeyAt>
+  void sample_remote(const OperationState& operation, std::uint32_t count, KeyAt&& key_at)
+      LAPSE_REQUIRES(progress_role) {
+    if (source_ == nullptr || !source_->counts_remote(operation.worker->local_index())) return;
+    samples_.take(
+        count, [this] { return now(); },
+        [&](std::uint32_t index, std::uint64_t weight) {
+          progress_role.assert_held();  // Called in place.
+          count_remote(operation, key_at(index), weight);
+        });
+  }
+  void count_remote(const OperationState& operation, Key key, std::uint64_t weight)
+      LAPSE_REQUIRES(progress_role);
   // An access of a worker to the key is sent to another domain.
   void note_access(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
     AccessedKeys* const accessed = table.accessed();
@@ -176,6 +193,8 @@ class Access : public ProtocolModule {
   Piece piece_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;
   WantSink* wants_ = nullptr;
+  IntentSource* source_ = nullptr;
+  RemoteSamples samples_ LAPSE_GUARDED_BY(progress_role);
   std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 

@@ -81,8 +81,11 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   };
   // In the order of the call, the updates are one block.
   const auto fill = pull || order != nullptr ? Outbox::Fill::records : Outbox::Fill::blocks;
-  const bool leaves =
-      table.accessed() != nullptr && table.definition().domains.domain_of(bucket.to) != table.self_domain();
+  const bool leaves = table.definition().domains.domain_of(bucket.to) != table.self_domain();
+  if (leaves) {
+    sample_remote(operation, bucket.end - bucket.begin,
+                  [&](std::uint32_t i) { return item_at(bucket.begin + i).key; });
+  }
   for (std::uint32_t at = bucket.begin; at < bucket.end;) {
     header.domain = static_cast<std::int32_t>(at);
     const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at, fill);
@@ -98,9 +101,25 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
           std::memcpy(key, operation.update(item_at(at + i)), value_bytes);
       }
     }
-    for (std::uint32_t i = 0; leaves && i < run.count; ++i) note_access(table, item_at(at + i).key);
+    for (std::uint32_t i = 0; leaves && table.accessed() != nullptr && i < run.count; ++i)
+      note_access(table, item_at(at + i).key);
     at += run.count;
   }
+}
+
+void Access::count_remote(const OperationState& operation, Key key, std::uint64_t weight) {
+  TableShard& table = *operation.table;
+  const KeyView view = table.view(key);
+  const bool wanted = wants_->is_wanted(table.id(), key);
+  const bool refused = table.copies() != nullptr && table.copies()->is_refused(key);
+  // Whether another rank of the domain has asked for a key that it serves is not known here.
+  source_->count_remote({.table = table.id(),
+                         .key = key,
+                         .worker = operation.worker->local_index(),
+                         .wanted = wanted,
+                         .asked = wanted && !refused && (!view.serves || !view.is_absent()),
+                         .copied = view.direct == DirectAccess::copy,
+                         .weight = weight});
 }
 
 void Access::handle_run_answers(const FrameHeader& header, const std::byte* records) {

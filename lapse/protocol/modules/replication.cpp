@@ -46,6 +46,13 @@ void Replication::unwant(TableId table, std::span<const Key> keys) {
   change(table, keys, false);
 }
 
+bool Replication::is_wanted(TableId table, Key key) const {
+  const TableShard& shard = registry_.table(table.value());
+  if (shard.serves(key)) return shard.wanted().count(key) > 0;
+  const std::size_t index = table.value();
+  return index < others_.size() && others_[index] && others_[index]->count(key) > 0;
+}
+
 void Replication::change(TableId id, std::span<const Key> keys, bool on) {
   TableShard& table = registry_.table(id.value());
   if (table.definition().members() == 1) return change_served(table, keys, on);
@@ -135,10 +142,13 @@ void Replication::round(Clock::time_point now, bool pauses) {
   ++counters_.rounds;
   samples_.take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  if (!pauses || timer_.effort().is_due(now))
+  // To read the processor's time is a call of the system: only for something to send.
+  if ((!pauses || timer_.effort().is_due(now)) && may_have_changes())
     timer_.effort().run(now, [&] {
       progress_role.assert_held();  // Called in place.
       send_changes(now, !pauses);
+      if (observer_ != nullptr) [[unlikely]]
+        observer_->changes_sent();
     });
   timer_.sent(keys_on_their_way());
   samples_.count_copies(now);
@@ -189,6 +199,15 @@ void Replication::send_changes(TableShard& table) {
     progress_role.assert_held();  // Called in place.
     keys_.refreshes.send_refreshes(table, number);
   });
+}
+
+bool Replication::may_have_changes() const {
+  return !keys_.refreshes.backlog().empty() ||
+         std::ranges::any_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+           const TableCopies* const copies = table->copies();
+           return copies != nullptr && (!copies->marked().empty() || !copies->mains().is_list_empty() ||
+                                        copies->keys().any_marked());
+         });
 }
 
 bool Replication::has_copies() const {

@@ -128,6 +128,7 @@ class Replication final : public ProtocolModule, public WantSink {
 
   void want(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
   void unwant(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
+  bool is_wanted(TableId table, Key key) const override LAPSE_REQUIRES(progress_role);
 
  private:
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
@@ -146,6 +147,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void send_changes(Clock::time_point now, bool all) LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
+  // False if nothing has changed that is not sent; lists may have entries that no longer matter.
+  bool may_have_changes() const LAPSE_REQUIRES(progress_role);
   void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   void take_credit(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);

@@ -77,6 +77,7 @@ class MainCopies {
     taken_.clear();
   }
   bool any_listed() const LAPSE_REQUIRES(progress_role);
+  bool is_list_empty() const LAPSE_REQUIRES(progress_role) { return listed_.empty(); }
   // Whether f(main copy) is true for a listed record.
   template <class F>
   bool any_listed(F&& f) const LAPSE_REQUIRES(progress_role) {

@@ -104,6 +104,7 @@ class TableCopies {
 
   // Changed replicas that could not send a DELTA yet.
   std::vector<std::uint32_t>& marked() LAPSE_REQUIRES(progress_role) { return marked_; }
+  const std::vector<std::uint32_t>& marked() const LAPSE_REQUIRES(progress_role) { return marked_; }
   bool any_marked() const LAPSE_REQUIRES(progress_role);
 
   // Bytes of the bases; bytes of everything except the slots.

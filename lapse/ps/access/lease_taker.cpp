@@ -105,6 +105,8 @@ Lease LeaseTaker::take() {
   Lease lease = worker_.hold(std::move(hold_));
   for (const LeaseKeys& part : parts_) {
     worker_.counters(part.table()).leased_keys += part.keys().size();
+    for (const AccessKind kind : {AccessKind::read, AccessKind::write})
+      worker_.observe_leased(part.table().state(), part.keys(), kind);
     worker_.forget_reads(part.table(), part.keys());
     LeasePart taken{.table = part.table(),
                     .holder = worker_.rank(),

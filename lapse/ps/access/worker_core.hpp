@@ -151,9 +151,14 @@ class WorkerCore {
   Locality locality(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   // Reports a beginning access to the phase's observer, if any.
-  void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
+  void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach,
+               AccessKind kind) const {
     if (phase_.observer != nullptr) [[unlikely]]
-      phase_.observer->accessed(table, keys, reach);
+      phase_.observer->accessed(table, keys, reach, kind);
+  }
+  void observe_leased(const TableShard& table, std::span<const Key> keys, AccessKind kind) const {
+    if (phase_.observer != nullptr) [[unlikely]]
+      phase_.observer->leased(table, keys, kind);
   }
   void observe_update(const TableShard& table, Key key) const;  // in place, if the key is local
   // Counts the staleness of a replica that the worker has read, if this rank serves the key.

@@ -21,7 +21,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
                              const AccessRequest& request) {
   endpoint_.require_operation();
   wait_for_room(keys.size());
-  observe(table.state(), keys, table.state().reach(request.operation));
+  observe(table.state(), keys, table.state().reach(request.operation), access_kind(request.operation.kind));
   try {
     return access_with_room(table, keys, request);
   } catch (const std::bad_alloc&) {

@@ -18,7 +18,8 @@ Operation WorkerCore::access_elements(const TableHandle& table, const ElementPai
                                       const AccessRequest& request) {
   endpoint_.require_operation();
   wait_for_room(pairs.size());
-  observe(table.state(), pairs.keys, table.state().reach(request.operation));
+  observe(table.state(), pairs.keys, table.state().reach(request.operation),
+          access_kind(request.operation.kind));
   try {
     return access_elements_with_room(table, pairs, request);
   } catch (const std::bad_alloc&) {

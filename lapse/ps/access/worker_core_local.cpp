@@ -43,7 +43,7 @@ void WorkerCore::observe_update(const TableShard& table, Key key) const {
   if (word == nullptr || !table.store().is_open(*word)) return;
   const bool changes_copies = table.sizes().layout().copies == Copies::differences;
   if (!changes_copies && SlotWord(word->load(std::memory_order_relaxed)).is_copy()) return;
-  observe(table, std::span(&key, 1), Store::Reach::any);
+  observe(table, std::span(&key, 1), Store::Reach::any, AccessKind::write);
 }
 
 void WorkerCore::sample_read(const TableShard& table, Key key) {
@@ -121,7 +121,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
     gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;
   }
   ++gate_.counters(table).local_pulls;
-  observe(state, std::span(&key, 1), Store::Reach::any);
+  observe(state, std::span(&key, 1), Store::Reach::any, AccessKind::read);
   return true;
 }
 

@@ -198,7 +198,7 @@ bool WorkerCore::push_sole(const TableHandle& table, const BoundedPush& push, st
   if (word == nullptr || !endpoint_.may_access_memory(state, unit.key, word)) return false;
   const auto apply = [&](std::byte* slot) { push.apply(first, unit.end, slot); };
   if (!state.store().update_at(*word, Store::Reach::sole, apply)) return false;
-  observe(state, std::span(&unit.key, 1), Store::Reach::main);
+  observe(state, std::span(&unit.key, 1), Store::Reach::main, AccessKind::write);
   TableCounters& counters = gate_.counters(table);
   ++counters.local_pushes;
   ++endpoint_.keys_of_operations()[table.id().value()];

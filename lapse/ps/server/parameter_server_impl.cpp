@@ -170,6 +170,9 @@ void ParameterServer::Impl::begin_allocation_trace() {
     return 0;
   });
   allocation_trace_->add_clock(measure_clock(agreement_));
+  if (allocation_trace_->events() != TraceEvents::allocation)
+    protocol_.replication().set_observer(allocation_trace_.get());
+  if (allocation_trace_->events() == TraceEvents::accesses) observer_ = allocation_trace_.get();
 }
 
 void ParameterServer::Impl::end_allocation_trace() {

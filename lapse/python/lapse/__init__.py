@@ -15,9 +15,11 @@ from .hooks import set_hooks
 from .jobs import JobControl
 from .results import LoadedCheckpoint, MemoryUse, TableLoad
 from .specification import Rule, table_specification, whole_numbers
+from .traces import trace_band, trace_note
 
 __all__ = ["Checkpoints", "Function", "JobControl", "Lease", "LoadedCheckpoint", "Loader", "Manager", "MemoryUse",
            "Operation", "Rule", "Sample", "Sampler", "Server", "Table", "TableLoad", "Worker", "errors", "prepare_mpi", "set_hooks",
+           "trace_band", "trace_note",
            *(name for name in vars(errors) if not name.startswith("_"))]
 
 for _class in (Checkpoints, Function, Lease, Loader, Operation, Sample, Sampler, Table, Worker):

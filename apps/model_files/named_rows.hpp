@@ -67,7 +67,8 @@ class NamedRows {
   std::vector<float> values_;
 };
 
-// Reads the array in the model's file `role`. Throws FileError if it has not `rows` rows of `length` numbers.
+// Reads the array in the model's file `role`. Throws FileError if it has not `rows` rows of `length` finite
+// numbers.
 std::vector<float> read_rows(const ModelDescription& model, const std::string& role, std::uint64_t rows,
                              std::uint64_t length);
 

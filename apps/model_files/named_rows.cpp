@@ -1,12 +1,13 @@
-#include "apps/answers/named_rows.hpp"
+#include "apps/model_files/named_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 
-#include "apps/answers/question.hpp"
+#include "apps/model_files/query_error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/npy/npy_reader.hpp"
 #include "lapse/io/text/text_fields.hpp"
@@ -92,6 +93,12 @@ std::vector<float> read_rows(const ModelDescription& model, const std::string& r
   if (!fits || rows == 0 || length == 0) {
     throw FileError(path, fmt::format("has {} numbers, expected {} x {}, as {} says", shape_text(array.shape),
                                       rows, length, model.path()));
+  }
+  const auto wrong =
+      std::ranges::find_if_not(array.values, [](float number) { return std::isfinite(number); });
+  if (wrong != array.values.end()) {
+    throw FileError(path, fmt::format("has the number {} in row {}, expected finite numbers", *wrong,
+                                      static_cast<std::uint64_t>(wrong - array.values.begin()) / length));
   }
   return std::move(array.values);
 }

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/levels/levels.hpp"
+#include "lapse/protocol/levels/group_levels.hpp"
 
 namespace lapse {
 
@@ -34,7 +34,7 @@ class ValueGate {
   std::size_t unanswered() const { return unanswered_.size(); }
   // All updates of the key are answered; nullopt: they are visible in all copies, else they are in the epoch
   // `need`. Throws std::bad_alloc and then has no effect. Requires that those up to
-  // need - Levels::kOpenNeeds are visible.
+  // need - GroupLevels::kOpenNeeds are visible.
   void answered(Key key, std::optional<Level> need);
   // Calls f(key) for each key with unanswered updates. f may call answered() for its key.
   template <class F>
@@ -74,7 +74,7 @@ class ValueGate {
   Open& open(Level need) { return open_[static_cast<std::size_t>(need) % open_.size()]; }
 
   Sums unanswered_;
-  std::array<Open, Levels::kOpenNeeds> open_;
+  std::array<Open, GroupLevels::kOpenNeeds> open_;
 };
 
 }  // namespace lapse

@@ -67,9 +67,9 @@ class LAPSE_EXPORT Engine {
   // tasks.
   TaskId submit(Task task);
   // Collective. Runs the tasks that have not ended, until they have, or until the job is to stop. Throws, on
-  // every rank: UsageError if a stage needs more slots than there are, or a table has a bound (Consistency);
-  // PeerFailed if a rank fails, after which the server supports only statistics and close; MpiStateError if
-  // MPI was initialised with MPI_THREAD_SINGLE.
+  // every rank: UsageError if a stage needs more slots than there are; PeerFailed if a rank fails, after which
+  // the server supports only statistics and close; MpiStateError if MPI was initialised with
+  // MPI_THREAD_SINGLE.
   RunEnd run();
   // Between runs; equal on all ranks. Throws UsageError for a task of another engine.
   const TaskResult& result(TaskId task) const;

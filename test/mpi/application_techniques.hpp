@@ -15,6 +15,13 @@ inline adapm::Options options_with(adapm::Technique technique) {
   return {.server = Options::from_environment(), .technique = technique};
 }
 
+// Whether workers may read replicas, which lack recent changes of others.
+constexpr bool replicates(adapm::Technique technique) {
+  using adapm::Technique;
+  return technique != Technique::relocation_only && technique != Technique::static_partitioning &&
+         technique != Technique::localize;
+}
+
 template <class Trainer>
 TableCounters accesses_of(const Trainer& trainer) {
   apps::PhaseCost cost;

@@ -18,10 +18,16 @@ TEST_CASE("matrix factorization with intents reaches the quality of a plain loop
     TrainingOptions options = lapse::test::small_training(TrainingMode::intent);
     options.workers = workers;
     options.runner.batch = 16;
-    // Epochs are so short that a worker's replicas may lack all that the other workers do in an epoch, and
-    // the sum of their steps must not overshoot.
+    // Epochs take milliseconds: if the system lets one worker run alone, the others' replicas lack all that it
+    // does in an epoch, and the sum of their steps must not overshoot even then. For a column of 130 cells and
+    // nine workers that takes a quarter of the rate with which one worker learns well.
     const bool copies_all = technique == adapm::Technique::full_replication;
-    if (copies_all) options.learning_rate.initial /= 20;
+    if (copies_all) {
+      options.learning_rate.initial /= 20;
+    } else if (lapse::test::replicates(technique)) {
+      options.learning_rate.initial /= 4;
+      options.epochs *= 2;
+    }
     Trainer trainer(manager, problem, options);
     ArrayTraining array{trainer.model(), problem.rows,
                         lapse::test::all_values(manager.server(), trainer.factors())};
@@ -31,9 +37,7 @@ TEST_CASE("matrix factorization with intents reaches the quality of a plain loop
       array.epoch(problem, trainer.schedule(), lapse::test::steps_of(options, record.learning_rate));
     const Errors errors = *trainer.epochs().back().errors;
     CHECK(errors.train_rmse < untrained);
-    // The cells are visited in another order, and workers may read slightly older factors: if the system lets
-    // one of them run alone for a part of an epoch of milliseconds, results with replicas are 2.4 times
-    // worse.
+    // The cells are visited in another order, and workers may read slightly older factors.
     if (!copies_all) {
       CHECK(errors.train_rmse < 3 * array.rmse(problem.train));
       CHECK(errors.test_rmse.value() < 3 * array.rmse(problem.test));

@@ -94,12 +94,3 @@ TEST_CASE("Impossible options are refused on the rank that has them, and reporte
   }
   server.close();
 }
-
-TEST_CASE("Tables with bounds are refused: stages begin at different times") {
-  ParameterServer server(MPI_COMM_WORLD);
-  server.create_table<double>({.keys = 4, .length = 1, .consistency = Consistency::bsp});
-  Engine engine(server, {.slots = 1});
-  engine.submit(one_stage("t", 1));
-  CHECK_THROWS_AS(engine.run(), UsageError);
-  server.close();
-}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -114,6 +115,10 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
     consistency = one_of(Consistency::cap(staleness), Consistency::essp(staleness),
                          staleness == 0 ? Consistency::bsp : Consistency::cap(staleness));
   }
+  groups = one_of(Levels::Groups::all_workers, Levels::Groups::together, Levels::Groups::in_slots,
+                  Levels::Groups::in_slots);
+  if (groups != Levels::Groups::all_workers)
+    clock_groups = std::min<std::size_t>(1 + random.below(3), all_workers());
 }
 
 std::string ScenarioReplication::to_string() const {
@@ -200,7 +205,11 @@ std::string Scenario::to_string() const {
       replication ? replication->to_string() : "",
       consistency == Consistency::eventual
           ? ""
-          : fmt::format(", {}, {} calls a clock", consistency.to_string(), calls_of_clock),
+          : fmt::format(", {}, {} calls a clock{}", consistency.to_string(), calls_of_clock,
+                        groups == Levels::Groups::all_workers
+                            ? ""
+                            : fmt::format(", {} groups {}", clock_groups,
+                                          groups == Levels::Groups::in_slots ? "in slots" : "together")),
       !refusals ? ""
                 : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
                               initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));

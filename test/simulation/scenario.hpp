@@ -12,6 +12,7 @@
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/router.hpp"
+#include "lapse/protocol/levels/levels.hpp"
 #include "test/support/history_counters.hpp"
 #include "test/support/random_policy.hpp"
 #include "test/support/random_workload.hpp"
@@ -92,10 +93,12 @@ struct Scenario {
   std::optional<ScenarioReplication> replication;
   Consistency consistency = Consistency::eventual;  // of table 0, if that is eventual
   std::uint32_t calls_of_clock = 1;                 // on average
-  bool refusals = false;                            // table 0; the next fields refine it
-  std::uint64_t initialiser_chance = 0;             // percent: an initial value throws
-  std::uint64_t memory_chance = 0;                  // percent: a rank gets no further memory
-  std::optional<std::uint64_t> max_keys;            // the maximum that a rank can store
+  Levels::Groups groups = Levels::Groups::all_workers;
+  std::size_t clock_groups = 1;           // of workers with equal numbers modulo this number
+  bool refusals = false;                  // table 0; the next fields refine it
+  std::uint64_t initialiser_chance = 0;   // percent: an initial value throws
+  std::uint64_t memory_chance = 0;        // percent: a rank gets no further memory
+  std::optional<std::uint64_t> max_keys;  // the maximum that a rank can store
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 

@@ -20,7 +20,8 @@ Histories::Histories(const Scenario& scenario)
       live(scenario.all_workers(), scenario.shape.keys, scenario.counter_rules()) {
   const std::uint64_t keys = scenario.shape.keys;
   const std::size_t workers = scenario.all_workers();
-  if (const auto staleness = scenario.consistency.staleness()) live.set_clock_bound(*staleness);
+  if (const auto staleness = scenario.consistency.staleness())
+    live.set_clock_bound(*staleness, scenario.clock_groups);
   for (std::size_t worker = 0; worker < workers; ++worker) {
     counters.emplace_back(worker, workers, keys, scenario.counter_rules());
     assignments.emplace_back(worker, keys);
@@ -53,6 +54,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .first_worker = first_worker,
              .local_workers = scenario.workers[transport.rank().index()],
              .workers = scenario.all_workers()},
+      phases_(scenario.clock_groups, phase_),
       policy_(scenario.replication ? scenario.replication->technique : Technique::adaptive,
               {scenario.counter_rules().eventual, false}, scenario.seed + phase_.first_worker) {
   transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
@@ -71,11 +73,46 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
     protocol_.replication().set_source(&intents_);
   }
   protocol_.registry().prepare_workers(phase_.local_workers, first_worker);
+  progress_role.assert_held();  // One thread does everything.
+  protocol_.levels().start(scenario.groups);
+  protocol_.budgets().start();
+  seated_.assign(phases_.size(), scenario.groups != Levels::Groups::in_slots || scenario.ranks == 1);
+  for (std::size_t group = 0; group < phases_.size(); ++group) {
+    if (scenario.groups == Levels::Groups::all_workers) {
+      phases_[group].levels = &protocol_.levels().all();
+    } else if (seated_[group]) {
+      seat(group);
+    } else {
+      begin(group);
+    }
+  }
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
+}
+
+void SimulatedRank::begin(std::size_t group) {
+  const Rank root(0);
+  const bool is_root = phase_.rank == root;
+  FrameHeader header = FrameHeader::of(is_root ? FrameKind::level_up : FrameKind::level_down, 0, 1 + group);
+  header.count = 1;
+  header.record_bytes = sizeof(LevelReport);
+  const LevelReport none;
   progress_role.assert_held();  // One thread does everything.
-  protocol_.levels().start();
-  protocol_.budgets().start();
+  protocol_.levels().handle_frame(is_root ? Rank(1) : *LevelTree(phase_.ranks, phase_.rank).parent(), header,
+                                  reinterpret_cast<const std::byte*>(&none));
+  phases_[group].levels = protocol_.levels().find(1 + group);
+}
+
+void SimulatedRank::seat(std::size_t group) {
+  std::vector<WorkerEndpoint*> workers;
+  for (std::size_t local = 0; local < phase_.local_workers; ++local)
+    if (group_of(local) == group) workers.push_back(protocol_.registry().workers()[local].get());
+  for (WorkerEndpoint* const worker : workers)
+    worker->take_seat({.group = 1 + group, .number = worker->seat().number});
+  progress_role.assert_held();  // One thread does everything.
+  const std::size_t all = (phase_.workers + phases_.size() - 1 - group) / phases_.size();
+  phases_[group].levels = &protocol_.levels().seat(1 + group, workers, all);
+  seated_[group] = true;
 }
 
 void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {
@@ -83,7 +120,11 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   const Table<std::int64_t> assignments(table(1), this);
   const CountFunction<double> function(*protocol_.registry().functions()[0], this);
   WorkerEndpoint& endpoint = *protocol_.registry().workers()[index - phase_.first_worker];
-  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(Seat{phase_, endpoint}));
+  const std::size_t group = group_of(index - phase_.first_worker);
+  const Phase& phase = phases_[group];
+  if (scenario.groups == Levels::Groups::in_slots)
+    leaving_.emplace_back(protocol_.levels(), 1 + group, endpoint);
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(Seat{phase, endpoint}));
   TableShape plain = scenario.shape;
   plain.own_lengths = false;
   if (histories.refusals) {
@@ -99,7 +140,7 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
   LeasePlay::WrongCall wrong_call;
   if (scenario.holders_wait) {
-    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(Seat{phase_, endpoint}));
+    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(Seat{phase, endpoint}));
     wrong_call = [&shadow, counters, shape = scenario.shape](Key key) {
       return std::make_unique<PendingCall>(shadow.localize(counters, shape.name(key)));
     };
@@ -193,10 +234,18 @@ std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
 }
 
 void SimulatedRank::step_worker(std::size_t worker) {
+  if (const std::size_t group = group_of(worker); !seated_[group]) {
+    begin_step();
+    seat(group);
+  }
   workloads_[worker]->step();
   Submission* submission = nullptr;
   engine_.exclusively([&] { submission = engine_.take_submissions(); });
   for (; submission != nullptr; submission = submission->next) submissions_.push_back(submission);
+  if (leaving_.empty() || !workloads_[worker]->finished() || leaving_[worker].has_left) return;
+  leaving_[worker].has_left = true;
+  WorkerCore::end_clock(workers_[worker]->core().seat());
+  submissions_.push_back(&leaving_[worker]);
 }
 
 void SimulatedRank::begin_step() {
@@ -251,8 +300,11 @@ void SimulatedRank::check_at_rest() const {
   for (const auto& endpoint : protocol_.registry().workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
-    check(endpoint->level().wanted() <= protocol_.levels().visible(), "has a worker that waits for copies");
+    const GroupLevels* const levels = protocol_.levels().find(leaving_.empty() ? kAllWorkers : 1);
+    check(levels == nullptr || endpoint->level().wanted() <= levels->visible(),
+          "has a worker that waits for copies");
   }
+  check(leaving_.empty() || protocol_.levels().size() == 0, "has levels of a group that has ended");
 }
 
 }  // namespace lapse::test

@@ -125,6 +125,11 @@ class SimulatedRank {
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
   std::vector<std::size_t> workers_of_domain(const Scenario& scenario) const;
+  // The group of one of this rank's workers.
+  std::size_t group_of(std::size_t worker) const { return (phase_.first_worker + worker) % phases_.size(); }
+  // In slots, this rank hears of a group, and seats its workers later, when the first of them begins.
+  void begin(std::size_t group);
+  void seat(std::size_t group);
   // Called when an engine step begins.
   void begin_step();
 
@@ -140,6 +145,7 @@ class SimulatedRank {
   ProgressEngine engine_;
   WorkerGroup group_;
   Phase phase_;
+  std::vector<Phase> phases_;  // by group
   RandomIntents intents_;
   RandomPolicy policy_;
   std::deque<Submission*> submissions_;
@@ -148,6 +154,22 @@ class SimulatedRank {
   std::vector<std::unique_ptr<Worker>> shadows_;  // second handles, for calls that the library forbids
   std::vector<std::unique_ptr<TableClient>> clients_;
   std::vector<std::unique_ptr<RandomWorkload>> workloads_;
+  // In slots, of each worker.
+  struct Leaving : Submission, SubmissionHandler {
+    Leaving(Levels& its_levels, std::uint64_t its_group, WorkerEndpoint& its_worker)
+        : levels(its_levels), group(its_group), worker(its_worker) {
+      handler = this;
+    }
+    void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role) {
+      levels.leave(group, worker);
+    }
+    Levels& levels;
+    const std::uint64_t group;
+    WorkerEndpoint& worker;
+    bool has_left = false;
+  };
+  std::deque<Leaving> leaving_;
+  std::vector<bool> seated_;  // by group
 };
 
 }  // namespace lapse::test

@@ -61,6 +61,11 @@ class ClockHistory {
     run(worker, asynchronous, [](AnyWorker&, Key, Clock, Clock) {});
   }
 
+  // Of a worker to a key.
+  static std::int64_t all_pushes(std::size_t worker, std::uint64_t key) {
+    return pushes_before(worker, key, kClocks);
+  }
+
  private:
   // Not every worker changes every key in every clock.
   static bool pushes(std::size_t worker, std::uint64_t key, std::int64_t clock) {

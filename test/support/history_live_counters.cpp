@@ -63,7 +63,7 @@ void LiveCounters::raise_to_clock(std::size_t worker, Key key, Floor& floor) con
   const std::size_t needed = clock - *clock_bound_;
   for (std::size_t other = 0; other < workers_; ++other) {
     const ClockOf& of_other = clocks_[other];
-    if (other == worker) continue;
+    if (other == worker || other % groups_ != worker % groups_) continue;
     std::int64_t issued = keys_[key.index()].issued[other];
     if (of_other.issued.size() >= needed) {
       issued = of_other.issued[needed - 1][key.index()];

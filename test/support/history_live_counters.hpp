@@ -38,7 +38,11 @@ class LiveCounters {
 
   // From now on a pull at clock c of its worker holds every push that another worker issued before its own
   // clock c - bound, and is not called before the other has reached that clock. Without resets.
-  void set_clock_bound(std::uint32_t bound) { clock_bound_ = bound; }
+  // Of workers of the same group alone, whose numbers are equal modulo `groups`.
+  void set_clock_bound(std::uint32_t bound, std::size_t groups) {
+    clock_bound_ = bound;
+    groups_ = groups;
+  }
   void advanced(std::size_t worker);
   // The worker issues no push any more.
   void ended(std::size_t worker) { clocks_[worker].ended = true; }
@@ -105,6 +109,7 @@ class LiveCounters {
   CounterRules rules_;
   std::size_t workers_;
   std::optional<std::uint32_t> clock_bound_;
+  std::size_t groups_ = 1;
   std::vector<ClockOf> clocks_;  // by worker
   std::vector<OfKey> keys_;
 };

@@ -11,7 +11,9 @@
 using namespace lapse;
 
 TEST_CASE("levels: the minimum of a subtree rises with the last of its ranks, and never falls") {
-  const auto clocks = [](Level clock) { return LevelReport{.merged = {.clock = clock}}; };
+  const auto clocks = [](Level clock) {
+    return LevelReport{.merged = {.clock = clock}, .visible = 0, .wanted = 0, .seats = {}};
+  };
   LevelTree tree(5, Rank(1));  // its children are 3 and 4
   CHECK(tree.parent() == Rank(0));
   tree.set_own(clocks(3));
@@ -23,8 +25,8 @@ TEST_CASE("levels: the minimum of a subtree rises with the last of its ranks, an
   CHECK(tree.of_subtree().merged.clock == 2);
   CHECK_THROWS_AS(tree.set_child(Rank(2), clocks(4)), ProtocolError);
   LevelTree leaf(3, Rank(2));
-  leaf.set_own({.merged = {7, 5}, .visible = 4, .wanted = 6});
-  CHECK(leaf.of_subtree() == LevelReport{.merged = {7, 5}, .visible = 4, .wanted = 6});
+  leaf.set_own({.merged = {7, 5}, .visible = 4, .wanted = 6, .seats = {}});
+  CHECK(leaf.of_subtree() == LevelReport{.merged = {7, 5}, .visible = 4, .wanted = 6, .seats = {}});
   std::vector<Rank> children;
   LevelTree(4, Rank(1)).for_each_child(4, [&](Rank child) { children.push_back(child); });
   CHECK(children == std::vector<Rank>{Rank(3)});
@@ -32,10 +34,10 @@ TEST_CASE("levels: the minimum of a subtree rises with the last of its ranks, an
 
 TEST_CASE("levels: clocks and epochs rise apart, and the highest wanted epoch counts") {
   LevelTree tree(3, Rank(0));
-  tree.set_own({.merged = {4, 1}, .visible = 0, .wanted = 2});
-  tree.set_child(Rank(1), {.merged = {3, 2}, .visible = 1, .wanted = 0});
-  tree.set_child(Rank(2), {.merged = {5, 2}, .visible = 2, .wanted = 3});
-  CHECK(tree.of_subtree() == LevelReport{.merged = {3, 1}, .visible = 0, .wanted = 3});
+  tree.set_own({.merged = {4, 1}, .visible = 0, .wanted = 2, .seats = {}});
+  tree.set_child(Rank(1), {.merged = {3, 2}, .visible = 1, .wanted = 0, .seats = {}});
+  tree.set_child(Rank(2), {.merged = {5, 2}, .visible = 2, .wanted = 3, .seats = {}});
+  CHECK(tree.of_subtree() == LevelReport{.merged = {3, 1}, .visible = 0, .wanted = 3, .seats = {}});
   CHECK(LevelPair{1, 2}.exceeds({1, 1}));
   CHECK(LevelPair{2, 1}.exceeds({1, 1}));
   CHECK_FALSE(LevelPair{1, 1}.exceeds({1, 2}));
@@ -75,15 +77,15 @@ TEST_CASE("levels: an epoch that a message makes visible is announced at the end
   progress_role.assert_held();
   test::WaitingRanks ranks(ValueBound{.bound = 1});
   Levels& levels = ranks.protocol(1).levels();
-  levels.start();
+  levels.start(Levels::Groups::all_workers);
   ranks.protocol(1).end_turn();
   std::vector<Level> announced;
-  levels.set_listener([&] { announced.push_back(levels.visible()); });
+  levels.set_listener({.changed = [&] { announced.push_back(levels.all().visible()); }, .waits = {}});
   FrameHeader header = FrameHeader::of(FrameKind::level_down);
   header.count = 1;
   header.record_bytes = sizeof(LevelReport);
   for (const Level visible : {1, 1, 2}) {
-    const LevelReport report{.merged = {}, .visible = visible, .wanted = 0};
+    const LevelReport report{.merged = {}, .visible = visible, .wanted = 0, .seats = {}};
     std::vector<std::byte> packet(sizeof header + sizeof report);
     std::memcpy(packet.data(), &header, sizeof header);
     std::memcpy(packet.data() + sizeof header, &report, sizeof report);

@@ -1,6 +1,7 @@
 #include "lapse/protocol/levels/budgets.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lapse/core/error.hpp"
 
@@ -21,17 +22,23 @@ Rank Budgets::home(const TableShard& table, Key key) {
 
 Budgets::Budgets(const Registry& registry, Outbox& outbox, Levels& levels)
     : registry_(registry), outbox_(outbox), levels_(levels) {
-  levels_.set_listener([this] {
-    progress_role.assert_held();  // Called by the module.
-    request_end_turn();
-  });
+  levels_.set_listener({.changed =
+                            [this] {
+                              progress_role.assert_held();  // Called by the module.
+                              request_end_turn();
+                            },
+                        .waits =
+                            [this](GroupNumber group) {
+                              progress_role.assert_held();  // Likewise.
+                              return waits_for(group);
+                            }});
 }
 
 void Budgets::start() {
   budgets_.clear();
   reserved_.clear();
   abandoned_.clear();
-  for (Open& open : open_) open = {};
+  open_.clear();
   hurries_ = false;
   requests_ = 0;
 }
@@ -41,7 +48,7 @@ void Budgets::start() {
 void Budgets::handle_submission(Submission& submission) {
   auto& request = static_cast<GrantRequest&>(submission);
   request.taken();
-  if (request.begin_turn()) {
+  if (request.begin_turn(request.worker().seat().group)) {
     ++requests_;
     reserve_all(request);
   }
@@ -146,7 +153,7 @@ void Budgets::take_written(GrantRequest& request) {
   if (request.is_idle()) return;
   request.take_written([&](const GrantRequest::Item& item, Level need) {
     progress_role.assert_held();  // Called in place.
-    changed(request.table(), item, need);
+    changed(request, item, need);
   });
   if (request.is_complete()) finish(request);
 }
@@ -157,23 +164,30 @@ void Budgets::finish(GrantRequest& request) {
   request.worker().bell().ring();
 }
 
-void Budgets::changed(TableShard& table, const GrantRequest::Item& item, Level need) {
-  if (need <= levels_.visible()) return release(table, item.key, {item.magnitude, 1});
-  Open& open = open_[static_cast<std::size_t>(need) % open_.size()];
+void Budgets::changed(const GrantRequest& request, const GrantRequest::Item& item, Level need) {
+  TableShard& table = request.table();
+  const GroupLevels* const levels = levels_.find(request.group());
+  if (levels == nullptr || need <= levels->visible()) return release(table, item.key, {item.magnitude, 1});
+  OpenChanges& changes = open_[request.group()];
+  Open& open = changes.by_need[static_cast<std::size_t>(need) % changes.by_need.size()];
   if (open.need != need) {
-    release_visible();
+    release_visible(*levels, changes);
     open.need = need;
   }
   Sum& sum = open.sums[{&table, item.key}];
   sum.magnitude += item.magnitude;
   ++sum.grants;
-  if (hurries_ || open.sums.size() > kManyKeys) levels_.want(need);
+  if (hurries_ || open.sums.size() > kManyKeys) levels_.want(request.group(), need);
 }
 
 void Budgets::hurry() {
   hurries_ = requests_ > 0;
-  for (const Open& open : open_)
-    if (!open.sums.empty()) levels_.want(open.need);
+  for (const auto& [group, changes] : open_) want_all(group, changes);
+}
+
+void Budgets::want_all(GroupNumber group, const OpenChanges& changes) {
+  for (const Open& open : changes.by_need)
+    if (!open.sums.empty()) levels_.want(group, open.need);
 }
 
 void Budgets::release(TableShard& table, Key key, const Sum& sum) {
@@ -191,12 +205,38 @@ void Budgets::take_release(TableShard& table, Key key, Rank from, const Sum& sum
   budgets_.release(table.id(), key, from, sum.magnitude, sum.grants, grant_next);
 }
 
-void Budgets::release_visible() {
-  for (Open& open : open_) {
-    if (open.need > levels_.visible() || open.sums.empty()) continue;
+void Budgets::release_visible(const GroupLevels& levels, OpenChanges& changes) {
+  for (Open& open : changes.by_need) {
+    if (open.need > levels.visible() || open.sums.empty()) continue;
     const auto sums = std::exchange(open.sums, {});
     for (const auto& [changed, sum] : sums) release(*changed.table, changed.key, sum);
   }
+}
+
+void Budgets::release_visible() {
+  const std::size_t before = open_.size();
+  for (auto at = open_.begin(); at != open_.end();) {
+    auto& [group, changes] = *at;
+    // A group with open changes does not end.
+    const GroupLevels& levels = *levels_.find(group);
+    release_visible(levels, changes);
+    // Without workers no other would ask for the epochs.
+    if (!levels.has_workers()) want_all(group, changes);
+    at = changes.is_empty() ? open_.erase(at) : std::next(at);
+  }
+  if (open_.size() < before) review_groups();
+}
+
+void Budgets::review_groups() {
+  if (!levels_.has_slots()) return;
+  levels_.review();
+  repeat_end_turn();
+}
+
+bool Budgets::waits_for(GroupNumber group) const {
+  return open_.contains(group) || std::ranges::any_of(abandoned_, [&](const GrantRequest* request) {
+           return request->group() == group;
+         });
 }
 
 bool Budgets::give_up(GrantRequest& request) {
@@ -205,10 +245,12 @@ bool Budgets::give_up(GrantRequest& request) {
   if (request.worker().open() > 0) return false;
   take_written(request);
   if (request.is_idle()) return true;
-  const Level need = levels_.need(request.table().definition().members() > 1);
+  // A group with an abandoned request does not end.
+  const GroupLevels& levels = *levels_.find(request.group());
+  const Level need = levels.need(request.table().definition().members() > 1);
   request.for_each_unwritten([&](const GrantRequest::Item& item) {
     progress_role.assert_held();  // Called in place.
-    changed(request.table(), item, need);
+    changed(request, item, need);
   });
   for (auto& [number, reserved] : reserved_)
     if (reserved.request == &request) reserved.request = nullptr;
@@ -223,7 +265,10 @@ void Budgets::end_turn() {
   });
   release_visible();
   // What was given up may need an epoch, for which others wait.
-  if (given_up > 0) repeat_end_turn();
+  if (given_up > 0) {
+    review_groups();
+    repeat_end_turn();
+  }
   // An operation is answered in another module.
   if (!abandoned_.empty()) request_end_turn();
 }

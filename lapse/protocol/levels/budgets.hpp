@@ -1,10 +1,12 @@
 // Grants for changes of keys, of which the changes by all workers together are bounded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -105,6 +107,13 @@ class Budgets final : public ProtocolModule {
     Level need = 0;
     std::unordered_map<Changed, Sum, ChangedHash> sums;
   };
+  // Of one group.
+  struct OpenChanges {
+    std::array<Open, GroupLevels::kOpenNeeds> by_need;
+    bool is_empty() const {
+      return std::ranges::all_of(by_need, [](const Open& open) { return open.sums.empty(); });
+    }
+  };
 
   void reserve_all(GrantRequest& request) LAPSE_REQUIRES(progress_role);
   void take_reservation(TableShard& table, Key key, const KeyBudgets::Reservation& reservation)
@@ -114,11 +123,18 @@ class Budgets final : public ProtocolModule {
   void take_grant(const GrantRecord& record) LAPSE_REQUIRES(progress_role);
   void take_written(GrantRequest& request) LAPSE_REQUIRES(progress_role);
   void finish(GrantRequest& request) LAPSE_REQUIRES(progress_role);
-  void changed(TableShard& table, const GrantRequest::Item& item, Level need) LAPSE_REQUIRES(progress_role);
+  void changed(const GrantRequest& request, const GrantRequest::Item& item, Level need)
+      LAPSE_REQUIRES(progress_role);
   void release(TableShard& table, Key key, const Sum& sum) LAPSE_REQUIRES(progress_role);
   void take_release(TableShard& table, Key key, Rank from, const Sum& sum) LAPSE_REQUIRES(progress_role);
   void hurry() LAPSE_REQUIRES(progress_role);
+  void want_all(GroupNumber group, const OpenChanges& changes) LAPSE_REQUIRES(progress_role);
+  void release_visible(const GroupLevels& levels, OpenChanges& changes) LAPSE_REQUIRES(progress_role);
   void release_visible() LAPSE_REQUIRES(progress_role);
+  // A group may end that has waited for this module.
+  void review_groups() LAPSE_REQUIRES(progress_role);
+  // Whether changes by the group are not visible in all copies yet.
+  bool waits_for(GroupNumber group) const LAPSE_REQUIRES(progress_role);
   // Returns false while its worker's operations are unanswered.
   bool give_up(GrantRequest& request) LAPSE_REQUIRES(progress_role);
   static Rank home(const TableShard& table, Key key);
@@ -133,7 +149,7 @@ class Budgets final : public ProtocolModule {
   std::uint64_t next_number_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::unordered_map<std::uint64_t, Reserved> reserved_ LAPSE_GUARDED_BY(progress_role);
   std::vector<GrantRequest*> abandoned_ LAPSE_GUARDED_BY(progress_role);
-  std::array<Open, Levels::kOpenNeeds> open_ LAPSE_GUARDED_BY(progress_role);
+  std::map<GroupNumber, OpenChanges> open_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

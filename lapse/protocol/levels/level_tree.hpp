@@ -31,23 +31,39 @@ struct LevelPair {
 
 // level_up, of the ranks of a subtree: the least levels up to which each has merged, the least epoch up to
 // which the copies of each show all, the highest epoch that is wanted. level_down, of all ranks: the same,
-// but the epoch that is to be the next.
+// but the epoch that is to be the next; with the clock kEndedLevel: the group has ended.
 struct LevelReport {
+  // The workers of a group in slots.
+  struct Seats {
+    std::uint32_t taken = 0;
+    std::uint32_t all = 0;  // of the group, as some rank knows it; 0: none does
+
+    bool are_complete() const { return all > 0 && taken == all; }
+    void raise(const Seats& other) {
+      taken = std::max(taken, other.taken);
+      all = std::max(all, other.all);
+    }
+    bool operator==(const Seats&) const = default;
+  };
+
   LevelPair merged;
   Level visible = 0;
   Level wanted = 0;
+  Seats seats;
 
   void raise(const LevelReport& other) {
     merged.raise(other.merged);
     visible = std::max(visible, other.visible);
     wanted = std::max(wanted, other.wanted);
+    seats.raise(other.seats);
   }
   bool exceeds(const LevelReport& other) const {
-    return merged.exceeds(other.merged) || visible > other.visible || wanted > other.wanted;
+    return merged.exceeds(other.merged) || visible > other.visible || wanted > other.wanted ||
+           seats.taken > other.seats.taken || seats.all > other.seats.all;
   }
   bool operator==(const LevelReport&) const = default;
 };
-static_assert(sizeof(LevelReport) == 32);
+static_assert(sizeof(LevelReport) == 40);
 
 // The pure state machine of one rank. A rank sends what its subtree reports to its parent whenever it has
 // risen; the root's is that of all. What arrives late or twice changes nothing: levels only rise.
@@ -57,7 +73,8 @@ class LevelTree {
   LevelTree(std::int32_t ranks, Rank self) : self_(self.value()) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (2 * self_ + 1 + static_cast<std::int32_t>(i) >= ranks)
-        reports_[1 + i] = {.merged = {kEndedLevel, kEndedLevel}, .visible = kEndedLevel};
+        reports_[1 + i] = {
+            .merged = {kEndedLevel, kEndedLevel}, .visible = kEndedLevel, .wanted = 0, .seats = {}};
     }
   }
 
@@ -83,6 +100,8 @@ class LevelTree {
       all.merged.lower(child.merged);
       all.visible = std::min(all.visible, child.visible);
       all.wanted = std::max(all.wanted, child.wanted);
+      all.seats.taken += child.seats.taken;
+      all.seats.all = std::max(all.seats.all, child.seats.all);
     }
     return all;
   }

@@ -1,40 +1,24 @@
 // Levels: up to which clock of the slowest worker all copies show all updates.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <limits>
+#include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/host/outbox.hpp"
 #include "lapse/protocol/host/protocol_module.hpp"
-#include "lapse/protocol/levels/level_tree.hpp"
+#include "lapse/protocol/levels/group_levels.hpp"
 #include "lapse/protocol/modules/replication.hpp"
 #include "lapse/protocol/worker/registry.hpp"
 
 namespace lapse {
-
-// level_near: to the other ranks of a domain.
-struct NearLevelRecord {
-  Level clock = 0;
-  Level fresh = 0;
-};
-static_assert(sizeof(NearLevelRecord) == 16);
-// fresh: ends a part of the REFRESHes to the receiver.
-struct FreshRecord {
-  RefreshParts::Part part;
-  LevelPair level;
-};
-static_assert(sizeof(FreshRecord) == 32);
 
 // Workers count clocks, and a table may bound how far a worker may be ahead of what it can read, or how large
 // the changes are that some copy may lack (see docs/consistency.md). This module finds out what can be read;
@@ -54,62 +38,58 @@ static_assert(sizeof(FreshRecord) == 32);
 // keys, and two for each pair of ranks of a domain, however many keys there are. No rank
 // cuts for an epoch before the last one is visible.
 //
+// Each group of workers has levels of its own: no group waits for another one. A cut is one of all groups.
+//
 // Where no table has a bound, nothing is counted or sent.
 //
-// Thread safety: the holder of the progress lock; what workers ask: any thread.
+// Thread safety: the holder of the progress lock; what workers ask a GroupLevels: any thread.
 class Levels final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
       {FrameKind::level_up}, {FrameKind::level_down}, {FrameKind::level_near}, {FrameKind::fresh}};
 
   Levels(const Registry& registry, Outbox& outbox, Replication& replication)
-      : registry_(registry), outbox_(outbox), replication_(replication), parts_of_(ranks()) {}
+      : registry_(registry),
+        outbox_(outbox),
+        replication_(replication),
+        all_(std::make_shared<GroupLevels>(kAllWorkers, setting_)) {}
 
-  // Called before a phase, on every rank, after the seats of its workers are taken.
-  void start() LAPSE_REQUIRES(progress_role);
-  // Whether some table has a bound, or one of clocks. Constant during a phase.
-  bool is_used() const { return is_used_; }
-  bool counts_clocks() const { return counts_clocks_; }
-  // All main copies have every update of the clocks before this one.
-  Level learnt() const { return learnt_.load(std::memory_order_acquire); }
-  // All readable copies of this domain have.
-  Level fresh() const { return domain_fresh_.load(std::memory_order_acquire); }
-  // Whether a worker at this clock may access every table, by the tightest bounds.
-  bool admits_all(Level clock) const {
-    return clock - least_bound_ <= learnt() && clock - least_bound_of_copies_ <= fresh();
-  }
-  // The level that it waits for until then.
-  Level awaited(Level clock) const { return clock - std::min(least_bound_, least_bound_of_copies_); }
-  bool admits(const TableShard& table, Level clock) const {
-    const auto& bound = table.definition().clock_bound;
-    return !bound || clock - *bound <= readable(table);
-  }
-  // Reads of the table show all updates from before this clock.
-  Level readable(const TableShard& table) const {
-    return table.store().may_have_copies() ? fresh() : learnt();
-  }
+  // What a phase has: group 0, of all its workers; groups that begin before its workers do, on every rank; or
+  // groups that begin and end, each at its own time on every rank.
+  enum class Groups : std::uint8_t { all_workers, together, in_slots };
+  // Called before a phase, on every rank, after the seats of its workers are taken. `last`: the highest
+  // number of a group so far.
+  void start(Groups groups, GroupNumber last = 0) LAPSE_REQUIRES(progress_role);
+  // A group begins, whose workers of this rank are these, of `all`. With Groups::together: on every rank,
+  // while no engine runs. In slots: on the ranks of its workers. Where no table has a bound, it has the levels
+  // of group 0, which never rise. What is returned lives until all these workers have left.
+  const GroupLevels& seat(GroupNumber number, std::span<WorkerEndpoint* const> workers, std::size_t all)
+      LAPSE_REQUIRES(progress_role);
+  // In slots: the worker of the group makes no call any more.
+  void leave(GroupNumber number, const WorkerEndpoint& worker) LAPSE_REQUIRES(progress_role);
 
-  // The epoch in which a change that the worker has made before this call is visible in all copies. `shared`:
-  // another rank of the domain may serve the key. Such a rank may have begun a cut of which this one does not
-  // know yet: but then the cut before it is over, and has begun here.
-  Level need(bool shared) const {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return begun_.load(std::memory_order_acquire) + (shared ? 2 : 1);
-  }
-  // The highest epoch whose changes are visible in all copies.
-  Level visible() const { return visible_.load(std::memory_order_acquire); }
-  // No need that is not visible yet is above this one.
-  static constexpr Level kOpenNeeds = 3;
+  // Whether groups begin and end. Constant during a phase.
+  bool has_slots() const { return setting_.has_slots; }
+  // Group 0.
+  const GroupLevels& all() const { return *all_; }
+  // Null: the group has not begun here, or has ended.
+  const GroupLevels* find(GroupNumber number) const LAPSE_REQUIRES(progress_role);
+  // Groups that take part in the phase.
+  std::size_t size() const LAPSE_REQUIRES(progress_role) { return groups_.size(); }
 
-  // Asks for epochs up to this one, as workers do by their WorkerLevel.
-  void want(Level epoch) LAPSE_REQUIRES(progress_role) {
-    if (epoch <= wanted_here_) return;
-    wanted_here_ = epoch;
-    request_end_turn();
-  }
+  // Asks for epochs of a group up to this one, as workers do by their WorkerLevel.
+  void want(GroupNumber number, Level epoch) LAPSE_REQUIRES(progress_role);
 
-  // `risen` is called at the end of a turn in which visible() has risen.
-  void set_listener(std::function<void()> risen) { risen_ = std::move(risen); }
+  // Who waits for epochs.
+  struct Listener {
+    // visible() of some group has risen, at the end of a turn, or the group has no workers here any more.
+    std::function<void()> changed;
+    // Whether it waits for an epoch of the group, which does not end before.
+    std::function<bool(GroupNumber group)> waits;
+  };
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+  // The listener waits no more for some group.
+  void review() LAPSE_REQUIRES(progress_role) { request_end_turn(); }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   // Takes a LevelNotice.
@@ -121,77 +101,26 @@ class Levels final : public ProtocolModule {
   bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
 
  private:
-  static constexpr Level kUnbounded = std::numeric_limits<Level>::max() / 2;
-
-  // Another rank that serves, for another domain, keys that this rank serves.
-  struct Peer {
-    Rank rank;
-    LevelPair fresh = {};
-  };
-  // A rank of this domain.
-  struct Neighbour {
-    Rank rank;
-    NearLevelRecord reported;
-  };
-  // A FRESH whose part is not complete yet.
-  struct Promise {
-    std::uint64_t part;
-    LevelPair level;
-  };
-
-  std::size_t ranks() const { return static_cast<std::size_t>(registry_.ranks()); }
-  Level own_clock() const LAPSE_REQUIRES(progress_role);
-  // The minimum of the clocks of this domain.
-  Level clock_of_domain() const LAPSE_REQUIRES(progress_role);
-  // The level up to which all peers have sent all.
-  LevelPair complete_level() LAPSE_REQUIRES(progress_role);
-  bool wants_cut() LAPSE_REQUIRES(progress_role);
-  void take_fresh(Rank from, const FreshRecord& record) LAPSE_REQUIRES(progress_role);
+  GroupLevels& add(GroupNumber number) LAPSE_REQUIRES(progress_role);
+  // Of a message. In slots, a group that is new here begins; null: it has ended.
+  GroupLevels* find_or_begin(GroupNumber number) LAPSE_REQUIRES(progress_role);
   // The steps of a turn.
   void advance_cut() LAPSE_REQUIRES(progress_role);
-  void report() LAPSE_REQUIRES(progress_role);
   void learn() LAPSE_REQUIRES(progress_role);
-  void notify_neighbours() LAPSE_REQUIRES(progress_role);
-  void publish() LAPSE_REQUIRES(progress_role);
-  void raise_visible(Level epoch) LAPSE_REQUIRES(progress_role) {
-    if (epoch > visible()) visible_.store(epoch, std::memory_order_release);
-  }
+  void forget_ended() LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
   Replication& replication_;
-  // constant during a phase
-  bool is_used_ = false;
-  bool counts_clocks_ = false;
-  Level least_bound_ = kUnbounded;            // of tables without copies
-  Level least_bound_of_copies_ = kUnbounded;  // of the others
-  // guarded by the progress lock
-  std::vector<Peer> peers_ LAPSE_GUARDED_BY(progress_role);
-  std::vector<Neighbour> neighbours_ LAPSE_GUARDED_BY(progress_role);
-  std::vector<std::deque<Promise>> parts_of_ LAPSE_GUARDED_BY(progress_role);  // by rank
-  LevelTree tree_ LAPSE_GUARDED_BY(progress_role);
-  Level clock_ LAPSE_GUARDED_BY(progress_role) = 0;  // own_clock(), as last seen
-  LevelPair merged_ LAPSE_GUARDED_BY(progress_role);
-  LevelPair fresh_ LAPSE_GUARDED_BY(progress_role);  // of this rank
+  LevelSetting setting_;              // constant during a phase
+  std::shared_ptr<GroupLevels> all_;  // likewise
+  Listener listener_;
+  std::map<GroupNumber, std::shared_ptr<GroupLevels>> groups_ LAPSE_GUARDED_BY(progress_role);
+  // In slots: all groups up to this one have ended, and these others.
+  GroupNumber ended_up_to_ LAPSE_GUARDED_BY(progress_role) = 0;
+  std::set<GroupNumber> ended_ LAPSE_GUARDED_BY(progress_role);
   bool is_cutting_ LAPSE_GUARDED_BY(progress_role) = false;
   bool waits_to_cut_ LAPSE_GUARDED_BY(progress_role) = false;  // another user cuts
-  LevelPair cut_ LAPSE_GUARDED_BY(progress_role);  // what merged_ and fresh_ become when the cut ends
-  LevelPair cut_fresh_ LAPSE_GUARDED_BY(progress_role);
-  Level wanted_ LAPSE_GUARDED_BY(progress_role) = 0;       // the epoch to cut for
-  Level wanted_here_ LAPSE_GUARDED_BY(progress_role) = 0;  // by want
-  LevelReport sent_up_ LAPSE_GUARDED_BY(progress_role);    // to the parent
-  LevelPair heard_ LAPSE_GUARDED_BY(progress_role);        // the minimum of all ranks, before it is learnt
-  LevelPair marked_ LAPSE_GUARDED_BY(progress_role);       // the level for which marks were taken last
-  LevelPair known_ LAPSE_GUARDED_BY(progress_role);        // what is learnt
-  LevelReport sent_down_ LAPSE_GUARDED_BY(progress_role);  // to the children
-  NearLevelRecord sent_near_ LAPSE_GUARDED_BY(progress_role);
-  std::array<Level, 3> announced_ LAPSE_GUARDED_BY(progress_role){};  // learnt, fresh, visible: to workers
-  std::function<void()> risen_;
-  // self-synchronised
-  std::atomic<Level> learnt_{0};  // the clock of known_
-  std::atomic<Level> domain_fresh_{0};
-  std::atomic<Level> begun_{0};  // the epoch of the last cut that has begun
-  std::atomic<Level> visible_{0};
 };
 
 }  // namespace lapse

@@ -65,9 +65,9 @@ WorkerInquiryAnswer StallInquiry::answer_about_workers(const WorkerInquiryRecord
   if (inquiry.collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
     return answer;
   const auto is_absent = [&](const auto& worker) {
-    if (inquiry.group == WorkerInquiryRecord::kLevel)
-      return worker->level().clock() < static_cast<Level>(inquiry.collective_calls);
-    return worker->seat().group == inquiry.group && worker->collective_calls() < inquiry.collective_calls;
+    if (worker->seat().group != inquiry.group) return false;
+    return inquiry.level > 0 ? worker->level().clock() < inquiry.level
+                             : worker->collective_calls() < inquiry.collective_calls;
   };
   for (const auto& worker : workers) {
     if (!is_absent(worker)) continue;

@@ -73,11 +73,9 @@ void StallInquiry::handle_submission(Submission& submission) {
     if (!termination_.may_have_ended())
       ask_about_workers(asked, {.collective_calls = WorkerInquiryRecord::kDetached});
   } else if (question.collective_calls || question.level) {
-    const WorkerInquiryRecord inquiry =
-        question.level
-            ? WorkerInquiryRecord{.collective_calls = static_cast<std::uint64_t>(*question.level),
-                                  .group = WorkerInquiryRecord::kLevel}
-            : WorkerInquiryRecord{.collective_calls = *question.collective_calls, .group = question.group};
+    const WorkerInquiryRecord inquiry{.collective_calls = question.collective_calls.value_or(0),
+                                      .group = question.group,
+                                      .level = question.level.value_or(0)};
     take_worker_answer(asked, registry_.self(), answer_about_workers(inquiry));
     ask_about_workers(asked, inquiry);
   } else {

@@ -53,13 +53,12 @@ static_assert(sizeof(KeyInquiryAnswer) == 40);
 // asks for a sign of life. With kDetached: which workers are detached, if all of the rank are?
 struct WorkerInquiryRecord {
   static constexpr std::uint64_t kDetached = UINT64_MAX;
-  // As the group: which workers have a lower level than `collective_calls`?
-  static constexpr std::uint64_t kLevel = UINT64_MAX;
 
   std::uint64_t collective_calls = 0;
   std::uint64_t group = kAllWorkers;
+  std::int64_t level = 0;  // if above 0: which workers of the group have a lower one?
 };
-static_assert(sizeof(WorkerInquiryRecord) == 16);
+static_assert(sizeof(WorkerInquiryRecord) == 24);
 
 // worker_inquiry_answer.
 struct WorkerInquiryAnswer {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/worker/group_number.hpp"
 #include "lapse/protocol/worker/worker_level.hpp"
 #include "lapse/transport/engine/submission_queue.hpp"
 
@@ -71,13 +72,16 @@ class GrantRequest : public Submission {
   WorkerEndpoint& worker() const { return worker_; }
   // Before it reads what the worker has said.
   void taken() { queued_.taken(); }
-  // Whether it takes a new request now.
-  bool begin_turn() {
+  // Whether it takes a new request now, of a worker of this group.
+  bool begin_turn(GroupNumber group) {
     if (state_.load(std::memory_order_acquire) != State::asked) return false;
     state_.store(State::reserving, std::memory_order_relaxed);
     taken_ = 0;
+    group_ = group;
     return true;
   }
+  // The worker may have another seat by now.
+  GroupNumber group() const { return group_; }
   TableShard& table() const { return *table_; }
   double bound() const { return bound_; }
   void grant(std::uint32_t item, bool has_waited) {
@@ -131,6 +135,7 @@ class GrantRequest : public Submission {
   QueuedFlag queued_;
   // the engine's
   std::size_t taken_ = 0;
+  GroupNumber group_ = kAllWorkers;
 };
 
 }  // namespace lapse

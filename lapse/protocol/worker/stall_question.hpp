@@ -78,7 +78,7 @@ struct StallQuestion : Submission {
   // any.
   std::optional<std::uint32_t> collective_calls;
   std::uint64_t group = 0;  // of these workers
-  // Or, if set, the workers of any group whose level is below it.
+  // Or, if set, the workers of the group whose level is below it.
   std::optional<std::int64_t> level;
   bool detached = false;
   bool synced = false;  // also waits until replicas are synced: which ranks are not?

@@ -10,6 +10,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/statistics/counters.hpp"
 #include "lapse/protocol/worker/grant_request.hpp"
+#include "lapse/protocol/worker/group_number.hpp"
 #include "lapse/protocol/worker/lease_request.hpp"
 #include "lapse/protocol/worker/operation_state.hpp"
 #include "lapse/protocol/worker/read_samples.hpp"
@@ -26,10 +27,6 @@ namespace lapse {
 
 struct StallQuestion;
 
-// Number of a group of workers. Those of groups that run at the same time differ, and none is used again.
-using GroupNumber = std::uint64_t;
-// The group of all workers of a phase without groups.
-inline constexpr GroupNumber kAllWorkers = 0;
 
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {

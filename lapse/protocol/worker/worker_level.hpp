@@ -21,10 +21,12 @@ inline constexpr Level kEndedLevel = std::numeric_limits<Level>::max();  // the 
 class WorkerLevel {
  public:
   void take_seat() {
-    clock_.store(0, std::memory_order_relaxed);
     wanted_.store(0, std::memory_order_relaxed);
+    clock_.store(0, std::memory_order_release);
   }
   Level clock() const { return clock_.load(std::memory_order_relaxed); }
+  // A thread that reads the clock of a new seat sees what has happened before it was taken.
+  Level seated_clock() const { return clock_.load(std::memory_order_acquire); }
   // Whether no operation is open that began before the last advance. Then the worker may advance.
   bool may_advance() const { return open_[side(clock() + 1)].load(std::memory_order_acquire) == 0; }
   // A thread that reads the new clock sees what the worker has written in memory before. Requires

@@ -25,6 +25,7 @@ struct Phase {
   WorkerGroup& group;
   Logger& logger;
   const Options& options;
+  const GroupLevels* levels = nullptr;  // of the group; never null while workers run
   Rank rank;
   std::int32_t ranks = 1;
   std::size_t first_worker = 0;     // index of this rank's first worker in the group

@@ -84,7 +84,7 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
 void WorkerCore::advance_clock() {
   check_life();
   check_failure();
-  Levels& levels = phase_.protocol.levels();
+  const GroupLevels& levels = *phase_.levels;
   if (levels.counts_clocks()) {
     // Others may wait for what this worker holds, and what it writes there is not marked yet.
     check_call(phase_.server);
@@ -127,7 +127,7 @@ void WorkerCore::wait_for_all_tables() {
   if (!count.is_barred()) return;
   if (!may_pass_all()) {
     const Level clock = endpoint_.level().clock();
-    awaited_level_ = phase_.protocol.levels().awaited(clock);
+    awaited_level_ = phase_.levels->awaited(clock);
     wait_until([this] { return may_pass_all(); },
                fmt::format("slower workers, before a lease: at clock {} every table may be accessed when all "
                            "others have reached clock {}",

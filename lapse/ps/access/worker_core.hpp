@@ -106,9 +106,9 @@ class WorkerCore {
   // Whether the worker may access the table, or every table, at its clock.
   bool may_pass(const TableHandle& table) const {
     return !endpoint_.unanswered().count().is_barred() ||
-           phase_.protocol.levels().admits(table.state(), endpoint_.level().clock());
+           phase_.levels->admits(table.state(), endpoint_.level().clock());
   }
-  bool may_pass_all() const { return phase_.protocol.levels().admits_all(endpoint_.level().clock()); }
+  bool may_pass_all() const { return phase_.levels->admits_all(endpoint_.level().clock()); }
   // The worker of the seat makes no call any more: no other one waits for its clock.
   static void end_clock(const Seat& seat) noexcept;
 

@@ -24,7 +24,7 @@ Level WorkerCore::least_stamp(const TableShard& table) const {
 void WorkerCore::fetch(const TableHandle& table, std::span<const Key> keys, std::byte* to) {
   const TableShard& state = table.state();
   // The main copies show this level, now and later.
-  const Level stamp = phase_.protocol.levels().learnt();
+  const Level stamp = phase_.levels->learnt();
   access(table, keys, {.operation = {.kind = OperationKind::pull}, .destination = to}).wait();
   ReadCache& cache = read_cache(state);
   cache.drop_older(least_stamp(state));

@@ -10,10 +10,7 @@ namespace lapse {
 bool WorkerCore::may_raise_level() const {
   // Of two workers that advance at the same time, one at least sees the other's new clock.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const Registry& registry = phase_.protocol.registry();
-  const Level own = endpoint_.level().clock();
-  const auto workers = std::span(registry.workers()).first(registry.workers_of_phase());
-  return std::ranges::none_of(workers, [&](const auto& worker) { return worker->level().clock() < own; });
+  return phase_.levels->may_raise(endpoint_.level().clock());
 }
 
 void WorkerCore::notify_level() {
@@ -25,16 +22,15 @@ void WorkerCore::notify_level() {
 }
 
 void WorkerCore::end_clock(const Seat& seat) noexcept {
-  Levels& levels = seat.phase.protocol.levels();
   LevelNotice& notice = seat.slot.level_notice();
   seat.slot.level().ended();
-  if (!levels.is_used() || !notice.raise()) return;
-  notice.handler = &levels;
+  if (!seat.phase.levels->is_used() || !notice.raise()) return;
+  notice.handler = &seat.phase.protocol.levels();
   seat.phase.engine.submit_from_outside(notice);
 }
 
 void WorkerCore::count_lags() {
-  const Levels& levels = phase_.protocol.levels();
+  const GroupLevels& levels = *phase_.levels;
   const Level clock = endpoint_.level().clock();
   const auto& tables = phase_.protocol.registry().tables();
   counted_lags_.resize(tables.size());

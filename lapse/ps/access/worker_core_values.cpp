@@ -33,7 +33,7 @@ ValueGate& WorkerCore::value_gate(const TableShard& table) {
   if (value_gates_.size() <= index) value_gates_.resize(index + 1);
   auto& gate = value_gates_[index];
   if (gate == nullptr) gate = std::make_unique<ValueGate>();
-  gate->raise(phase_.protocol.levels().visible());
+  gate->raise(phase_.levels->visible());
   return *gate;
 }
 
@@ -44,12 +44,12 @@ Level WorkerCore::need_of(const TableShard& table, Key key) const {
     const SlotWord now(word->load(std::memory_order_seq_cst));
     if (now.role() == Role::owner && !now.is_replicated()) return 0;
   }
-  return phase_.protocol.levels().need(table.definition().members() > 1);
+  return phase_.levels->need(table.definition().members() > 1);
 }
 
 void WorkerCore::settle(ValueGate& gate, const TableShard& table, Key key) const {
   if (!gate.has_unanswered(key) || endpoint_.unanswered().contains(table.id(), key)) return;
-  const Levels& levels = phase_.protocol.levels();
+  const GroupLevels& levels = *phase_.levels;
   const Level need = need_of(table, key);
   if (need == 0) return gate.answered(key, std::nullopt);
   gate.raise(levels.visible());
@@ -99,7 +99,7 @@ bool WorkerCore::may_push(const TableHandle& table, std::span<const Key> keys, d
 
 void WorkerCore::wait_for_gate(const TableHandle& table, const BoundedPush::Unit& unit) {
   const TableShard& state = table.state();
-  const Levels& levels = phase_.protocol.levels();
+  const GroupLevels& levels = *phase_.levels;
   const double bound = value_bound(state);
   ValueGate& gate = value_gate(state);
   settle(gate, state, unit.key);

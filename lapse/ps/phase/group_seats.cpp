@@ -61,10 +61,12 @@ GroupSeats::GroupSeats(const Phase& all, std::span<const GroupPart> parts,
       seats.push_back(protocol_.registry().workers()[first_slot + worker].get());
       seats.back()->take_seat({.group = number, .number = before + worker});
     }
+    progress_role.assert_held();  // No engine runs.
+    const GroupLevels& levels = protocol_.levels().seat(number, seats, count);
     RankGroup& group = protocol_.groups().begin(number, std::move(seats));
     groups_.push_back(std::make_unique<Group>(parts[i], protocol_, all.engine, group));
     Group& added = *groups_.back();
-    added.phase.emplace(phase_of_group(all, added.workers, before, local, count));
+    added.phase.emplace(phase_of_group(all, added.workers, levels, before, local, count));
     added.workers.start(local, std::move(participants));
     for (std::size_t worker = 0; worker < local; ++worker)
       slots_.push_back({.group = &added, .counted = counted_in(protocol_.registry(), first_slot + worker)});

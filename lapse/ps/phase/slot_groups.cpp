@@ -89,13 +89,14 @@ void SlotGroups::seat(GroupInSlots group) {
     endpoint(slot).take_seat({.group = group.number, .number = before + endpoints.size()});
     endpoints.push_back(&endpoint(slot));
   }
+  const GroupLevels& levels = protocol_.levels().seat(group.number, endpoints, count);
   RankGroup& added = protocol_.groups().begin_in_slots(group.number, std::move(endpoints));
   Group& seated = *(groups_[group.number] = std::make_unique<Group>(protocol_, engine_, added));
   seated.work = std::move(group.work);
   seated.left = own->slots.size();
   seated.end.number = group.number;
   seated.end.counters.resize(protocol_.registry().tables().size());
-  seated.phase.emplace(phase_of_group(all_, seated.workers, before, own->slots.size(), count));
+  seated.phase.emplace(phase_of_group(all_, seated.workers, levels, before, own->slots.size(), count));
   seated.workers.start(own->slots.size(), std::move(participants));
   protocol_.groups().handle_kept(group.number);
   for (const std::uint32_t number : own->slots) {
@@ -145,6 +146,7 @@ void SlotGroups::handle_left(Slot& slot) {
   for (std::size_t table = 0; table < now.size(); ++table)
     group.end.counters[table] += counted_since(slot.counted[table], now[table]);
   group.end.time = std::max(group.end.time, slot.time);
+  protocol_.levels().leave(group.end.number, endpoint(slot.number));
   make_free(slot);
   if (--group.left > 0) return;
   RankGroups::leave(group.group);

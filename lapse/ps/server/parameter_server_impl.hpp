@@ -108,8 +108,8 @@ class ParameterServer::Impl {
   struct PhaseCall {
     const char* name;
     ThreadSupport needed = ThreadSupport::funneled;
-    bool attaches = false;             // threads of the application take the places
-    bool has_slots = false;            // groups begin and end
+    bool attaches = false;  // threads of the application take the places
+    Levels::Groups groups = Levels::Groups::all_workers;
     std::size_t progress_threads = 1;  // threads that wait beside the workers
   };
   // Agrees on the number of workers of each rank, and starts the collectives of the phase.

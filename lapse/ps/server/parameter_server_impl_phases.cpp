@@ -60,14 +60,11 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
           "OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, "
           "2 SERIALIZED, 3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
-    const auto& tables = protocol_.registry().tables();
-    const auto bounded =
-        std::ranges::find_if(tables, [](const auto& table) { return table->definition().is_bounded(); });
-    if ((call.attaches || call.has_slots) && bounded != tables.end()) {
-      throw UsageError(
-          fmt::format("{} on rank {} with table '{}', whose consistency has a bound: workers that may {} "
-                      "later would hold up those that have begun; use run_workers or run_here",
-                      call.name, rank().value(), (*bounded)->name(), call.attaches ? "attach" : "begin"));
+    if (const TableShard* const table = protocol_.registry().bounded_table(); call.attaches && table) {
+      throw UsageError(fmt::format(
+          "{} on rank {} with table '{}', whose consistency has a bound: workers that may attach later would "
+          "hold up those that have begun; use run_workers or run_here",
+          call.name, rank().value(), table->name()));
     }
     if (workers < 0 || workers > kMaxWorkers) {
       throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
@@ -112,10 +109,11 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   sync_barrier_cut_.start(std::ssize(participants) == ranks(), replicas_are_shared);
   all_workers_.start(phase.local_workers, std::move(participants), &sync_barrier_cut_);
   protocol_.termination().start();
-  engine_.exclusively([this]() LAPSE_REQUIRES(progress_role) {
-    protocol_.levels().start();
+  engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) {
+    protocol_.levels().start(call.groups, groups_);
     protocol_.budgets().start();
   });
+  phase.levels = &protocol_.levels().all();
   if (allocation_trace_ != nullptr) allocation_trace_->begin_phase(call.name);
   return phase;
 }
@@ -181,7 +179,8 @@ std::vector<GroupEnd> ParameterServer::Impl::run_groups(std::span<const GroupPar
   }
   const std::vector<WorkersOfGroups> workers = agree_on_groups(agreement_, groups, rank());
   const auto own = workers[rank().index()];
-  const Phase all = agree_on_phase({.name = "run_groups"}, std::accumulate(own.begin(), own.end(), 0));
+  const Phase all = agree_on_phase({.name = "run_groups", .groups = Levels::Groups::together},
+                                   std::accumulate(own.begin(), own.end(), 0));
   const GroupNumber first = groups_ + 1;
   groups_ += groups.size();
   std::optional<GroupSeats> seats;
@@ -223,7 +222,7 @@ void ParameterServer::Impl::run_slots(
 }
 
 void ParameterServer::Impl::run_controlled(std::int32_t slots, SlotControl& control) {
-  const Phase all = agree_on_phase({.name = "run of stages", .has_slots = true}, slots);
+  const Phase all = agree_on_phase({.name = "run of stages", .groups = Levels::Groups::in_slots}, slots);
   SlotGroups groups(all, threads_ == ThreadSupport::serialized, runner_, threads_of_slots_, control, groups_,
                     [this](std::exception_ptr failure) { end_child(std::move(failure)); });
   begin_running();

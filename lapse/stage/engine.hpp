@@ -67,8 +67,8 @@ class LAPSE_EXPORT Engine {
   // tasks.
   TaskId submit(Task task);
   // Collective. Runs the tasks that have not ended, until they have, or until the job is to stop. Throws, on
-  // every rank: UsageError if a stage needs more slots than there are; PeerFailed if a rank fails, after which
-  // the server supports only statistics and close; MpiStateError if MPI was initialised with
+  // every rank: UsageError if a stage needs more slots than there are; PeerFailed if a rank fails, after
+  // which the server supports only statistics and close; MpiStateError if MPI was initialised with
   // MPI_THREAD_SINGLE.
   RunEnd run();
   // Between runs; equal on all ranks. Throws UsageError for a task of another engine.

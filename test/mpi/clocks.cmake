@@ -1,5 +1,5 @@
 lapse_test(test_clocks
-  SOURCES clocks.cpp
+  SOURCES clocks.cpp clocks_attached.cpp
   DEPENDS lapse::adapm
   RANKS 1 2 3 4
   DOMAINS rank 2

@@ -318,6 +318,4 @@ TEST_CASE("clocks: policies and phases that cannot be are refused") {
                        [&] { server.create_table<std::int64_t>(counts(1, Consistency::cap(staleness))); }),
                    "cap("));
   }
-  server.create_table<std::int64_t>(counts(1, Consistency::bsp));
-  CHECK(contains(thrown_text<lapse::UsageError>([&] { server.start_progress(1); }), "has a bound"));
 }

@@ -18,9 +18,9 @@ TEST_CASE("matrix factorization with intents reaches the quality of a plain loop
     TrainingOptions options = lapse::test::small_training(TrainingMode::intent);
     options.workers = workers;
     options.runner.batch = 16;
-    // Epochs take milliseconds: if the system lets one worker run alone, the others' replicas lack all that it
-    // does in an epoch, and the sum of their steps must not overshoot even then. For a column of 130 cells and
-    // nine workers that takes a quarter of the rate with which one worker learns well.
+    // Epochs take milliseconds: if the system lets one worker run alone, the others' replicas lack all that
+    // it does in an epoch, and the sum of their steps must not overshoot even then. For a column of 130
+    // cells and nine workers that takes a quarter of the rate with which one worker learns well.
     const bool copies_all = technique == adapm::Technique::full_replication;
     if (copies_all) {
       options.learning_rate.initial /= 20;

@@ -115,9 +115,10 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
     consistency = one_of(Consistency::cap(staleness), Consistency::essp(staleness),
                          staleness == 0 ? Consistency::bsp : Consistency::cap(staleness));
   }
-  groups = one_of(Levels::Groups::all_workers, Levels::Groups::together, Levels::Groups::in_slots,
-                  Levels::Groups::in_slots);
-  if (groups != Levels::Groups::all_workers)
+  using Groups = Levels::Groups;
+  groups = one_of(Groups::all_workers, Groups::together, Groups::in_slots, Groups::in_slots,
+                  limits.clocked ? Groups::joining : Groups::all_workers);
+  if (groups == Groups::together || groups == Groups::in_slots)
     clock_groups = std::min<std::size_t>(1 + random.below(3), all_workers());
 }
 
@@ -206,8 +207,9 @@ std::string Scenario::to_string() const {
       consistency == Consistency::eventual
           ? ""
           : fmt::format(", {}, {} calls a clock{}", consistency.to_string(), calls_of_clock,
-                        groups == Levels::Groups::all_workers
-                            ? ""
+                        groups == Levels::Groups::all_workers ? ""
+                        : groups == Levels::Groups::joining
+                            ? ", workers join and leave"
                             : fmt::format(", {} groups {}", clock_groups,
                                           groups == Levels::Groups::in_slots ? "in slots" : "together")),
       !refusals ? ""

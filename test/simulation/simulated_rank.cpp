@@ -76,11 +76,21 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   progress_role.assert_held();  // One thread does everything.
   protocol_.levels().start(scenario.groups);
   protocol_.budgets().start();
-  seated_.assign(phases_.size(), scenario.groups != Levels::Groups::in_slots || scenario.ranks == 1);
+  seated_.assign(phases_.size(), true);
   for (std::size_t group = 0; group < phases_.size(); ++group) {
-    if (scenario.groups == Levels::Groups::all_workers) {
+    if (scenario.groups == Levels::Groups::all_workers || scenario.groups == Levels::Groups::joining) {
       phases_[group].levels = &protocol_.levels().all();
-    } else if (seated_[group]) {
+    } else if (scenario.groups == Levels::Groups::together) {
+      seat(group);
+    }
+  }
+  for (std::size_t local = 0; scenario.groups == Levels::Groups::in_slots && local < phase_.local_workers;
+       ++local) {
+    const std::size_t group = group_of(local);
+    if (phases_[group].levels != nullptr) continue;
+    // Some ranks hear of a group by its seats, others by a message.
+    seated_[group] = scenario.ranks == 1 || (scenario.seed + group + phase_.rank.index()) % 3 == 0;
+    if (seated_[group]) {
       seat(group);
     } else {
       begin(group);
@@ -157,7 +167,8 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
                            : nullptr,
       std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario)),
       scenario.consistency.staleness()
-          ? std::make_unique<ClockPlay>(worker, histories.live, scenario.calls_of_clock)
+          ? std::make_unique<ClockPlay>(worker, histories.live, scenario.calls_of_clock,
+                                        scenario.groups == Levels::Groups::joining)
           : nullptr));
 }
 
@@ -300,7 +311,7 @@ void SimulatedRank::check_at_rest() const {
   for (const auto& endpoint : protocol_.registry().workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
-    const GroupLevels* const levels = protocol_.levels().find(leaving_.empty() ? kAllWorkers : 1);
+    const GroupLevels* const levels = protocol_.levels().find(endpoint->seat().group);
     check(levels == nullptr || endpoint->level().wanted() <= levels->visible(),
           "has a worker that waits for copies");
   }

@@ -57,13 +57,18 @@ void LiveCounters::advanced(std::size_t worker) {
   for (const OfKey& state : keys_) issued.push_back(state.issued[worker]);
 }
 
+void LiveCounters::joined(std::size_t worker, std::int64_t clock) {
+  clocks_[worker].is_absent = false;
+  clocks_[worker].issued.assign(static_cast<std::size_t>(clock), std::vector<std::int64_t>(keys_.size()));
+}
+
 void LiveCounters::raise_to_clock(std::size_t worker, Key key, Floor& floor) const {
   const std::size_t clock = clocks_[worker].issued.size();
   if (clock <= *clock_bound_) return;
   const std::size_t needed = clock - *clock_bound_;
   for (std::size_t other = 0; other < workers_; ++other) {
     const ClockOf& of_other = clocks_[other];
-    if (other == worker || other % groups_ != worker % groups_) continue;
+    if (other == worker || other % groups_ != worker % groups_ || of_other.is_absent) continue;
     std::int64_t issued = keys_[key.index()].issued[other];
     if (of_other.issued.size() >= needed) {
       issued = of_other.issued[needed - 1][key.index()];

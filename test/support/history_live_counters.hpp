@@ -44,6 +44,10 @@ class LiveCounters {
     groups_ = groups;
   }
   void advanced(std::size_t worker);
+  // The worker begins at this clock. Until then it has issued no push. Not called: at clock 0, with the
+  // others.
+  void joins(std::size_t worker) { clocks_[worker].is_absent = true; }
+  void joined(std::size_t worker, std::int64_t clock);
   // The worker issues no push any more.
   void ended(std::size_t worker) { clocks_[worker].ended = true; }
 
@@ -101,6 +105,7 @@ class LiveCounters {
 
   struct ClockOf {
     std::vector<std::vector<std::int64_t>> issued;  // by clock from 1 on and key: pushes before it
+    bool is_absent = false;
     bool ended = false;
   };
   // Raises the floor of a pull that the worker calls now.

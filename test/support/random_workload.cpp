@@ -98,6 +98,10 @@ bool RandomWorkload::may_step() const {
 }
 
 void RandomWorkload::step() {
+  if (clock_ && clock_->begin()) {
+    last_ = {};
+    return;
+  }
   take_step();
   if (clock_ && finished()) clock_->end();
 }

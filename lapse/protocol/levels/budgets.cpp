@@ -187,7 +187,7 @@ void Budgets::hurry() {
 
 void Budgets::want_all(GroupNumber group, const OpenChanges& changes) {
   for (const Open& open : changes.by_need)
-    if (!open.sums.empty()) levels_.want(group, open.need);
+    if (!open.sums.empty() && levels_.want(group, open.need)) repeat_end_turn();
 }
 
 void Budgets::release(TableShard& table, Key key, const Sum& sum) {

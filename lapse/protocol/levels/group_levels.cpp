@@ -11,6 +11,8 @@ namespace lapse {
 namespace {
 
 constexpr Level kMaxEpoch = kEndedLevel - 1;
+// The clock of a rank whose workers have all ended, where something of theirs is still to be done.
+constexpr Level kLeavingLevel = kEndedLevel - 1;
 
 // Returns the levels of a message.
 const LevelPair& checked(const LevelPair& level, Level most) {
@@ -22,6 +24,7 @@ const LevelPair& checked(const LevelPair& level, Level most) {
 const LevelReport& checked(const LevelReport& report, Level most) {
   checked(report.merged, most);
   checked(LevelPair{report.visible, report.wanted}, kMaxEpoch);
+  checked(LevelPair{report.highest, 0}, kMaxEpoch);
   return report;
 }
 
@@ -34,8 +37,8 @@ GroupLevels::GroupLevels(GroupNumber number, const LevelSetting& setting)
 }
 
 void GroupLevels::seat(std::span<WorkerEndpoint* const> workers, std::size_t all) {
-  for (WorkerEndpoint* const worker : workers) seats_.emplace_back(*worker);
-  sitting_ = workers.size();
+  for (WorkerEndpoint* const worker : workers) seats_.emplace_back(*worker).has_left = setting_.may_join;
+  sitting_ = setting_.may_join ? 0 : workers.size();
   if (setting_.has_slots)
     own_seats_ = {.taken = static_cast<std::uint32_t>(sitting_), .all = static_cast<std::uint32_t>(all)};
 }
@@ -44,20 +47,35 @@ void GroupLevels::leave(const WorkerEndpoint& worker) {
   const auto found = std::ranges::find_if(
       seats_, [&](const Seat& seat) { return &seat.worker == &worker && !seat.has_left.load(); });
   if (found == seats_.end()) return;
+  if (const Level clock = worker.level().clock(); clock < kEndedLevel)
+    last_clock_ = std::max(last_clock_, clock);
+  wanted_here_ = std::max(wanted_here_, worker.level().wanted());
   found->has_left.store(true, std::memory_order_release);
   --sitting_;
 }
 
+void GroupLevels::join(WorkerEndpoint& worker) {
+  const auto found = std::ranges::find_if(seats_, [&](const Seat& seat) { return &seat.worker == &worker; });
+  worker.level().take_seat(clock_);
+  found->has_left.store(false, std::memory_order_release);
+  ++sitting_;
+}
+
 bool GroupLevels::may_raise(Level clock) const {
-  return std::ranges::none_of(seats_, [&](const Seat& seat) {
-    // Where the clock is that of a later seat, this thread sees that the worker has left.
-    return seat.worker.level().seated_clock() < clock && !seat.has_left.load(std::memory_order_acquire);
-  });
+  return setting_.may_join || std::ranges::none_of(seats_, [&](const Seat& seat) {
+           // Where the clock is that of a later seat, this thread sees that the worker has left.
+           return seat.worker.level().seated_clock() < clock &&
+                  !seat.has_left.load(std::memory_order_acquire);
+         });
 }
 
 // --- messages
 
 void GroupLevels::take_up(Rank from, const LevelReport& report) {
+  const LevelReport::Seats seats = report.seats;
+  if (seats.taken > seats.all || (seats.all > 0 && own_seats_.all > 0 && seats.all != own_seats_.all))
+    throw ProtocolError(fmt::format("a message says that {} of {} workers of group {} are seated",
+                                    seats.taken, seats.all, number_));
   tree_.set_child(from, checked(report, kEndedLevel));
 }
 
@@ -65,6 +83,8 @@ void GroupLevels::take_down(Rank from, const LevelReport& report) {
   if (tree_.parent() != from) throw ProtocolError("a level from a rank that is not the parent");
   LevelReport checked_report = checked(report, setting_.has_slots ? kEndedLevel : kEndedLevel - 1);
   if (checked_report.merged.clock == kEndedLevel) {
+    if (has_workers())
+      throw ProtocolError(fmt::format("a message says that group {} has ended, which has workers", number_));
     ended_ = true;
     checked_report.merged.clock = 0;
   }
@@ -73,33 +93,42 @@ void GroupLevels::take_down(Rank from, const LevelReport& report) {
   // Before a cut for the next epoch begins.
   raise_visible(checked_report.visible);
   wanted_ = std::max(wanted_, checked_report.wanted);
+  highest_ = std::max(highest_, checked_report.highest);
 }
 
 void GroupLevels::take_near(Rank from, const NearLevelRecord& record) {
   const auto found = std::ranges::find(neighbours_, from, &Neighbour::rank);
   if (found == neighbours_.end()) throw ProtocolError("a level from a rank of another domain");
+  checked(LevelPair{record.clock, 0}, kEndedLevel);
+  checked(LevelPair{record.fresh, 0}, kEndedLevel);
   found->reported.clock = std::max(found->reported.clock, record.clock);
   found->reported.fresh = std::max(found->reported.fresh, record.fresh);
 }
 
 void GroupLevels::take_fresh(Rank from, const FreshRecord& record) {
-  const auto found = std::ranges::find(peers_, from, &Peer::rank);
-  if (found == peers_.end())
-    throw ProtocolError("a level from a rank that serves no key of this one for another domain");
   checked(record.level, kEndedLevel - 1);
-  found->promises.push_back({record.part.number, record.level});
+  std::ranges::find(peers_, from, &Peer::rank)->promises.push_back({record.part.number, record.level});
 }
 
 // --- levels
 
+Level GroupLevels::highest_clock() const {
+  Level highest = last_clock_;
+  for_each_level([&](const WorkerLevel& level) {
+    if (level.clock() < kEndedLevel) highest = std::max(highest, level.clock());
+  });
+  return highest;
+}
+
 Level GroupLevels::own_clock(bool held) const {
   if (!setting_.counts_clocks && !setting_.has_slots) return 0;
   if (!knows_workers()) return 0;
+  if (setting_.may_join && !has_workers()) return std::max(std::min(highest_, known_.clock) + 1, last_clock_);
   Level least = kEndedLevel;
   for_each_level([&](const WorkerLevel& level) { least = std::min(least, level.answered()); });
   if (least < kEndedLevel) return setting_.counts_clocks ? least : 0;
   // What a worker has submitted before it left is handled when it has.
-  return held || (setting_.has_slots && has_workers()) ? kEndedLevel - 1 : kEndedLevel;
+  return held || (setting_.has_slots && has_workers()) ? kLeavingLevel : kEndedLevel;
 }
 
 Level GroupLevels::clock_of_domain() const {
@@ -148,7 +177,11 @@ void GroupLevels::end_cut() {
 void GroupLevels::report(Outbox& outbox) {
   Level wanted = wanted_here_;
   for_each_level([&](const WorkerLevel& level) { wanted = std::max(wanted, level.wanted()); });
-  tree_.set_own({.merged = merged_, .visible = fresh_.epoch, .wanted = wanted, .seats = own_seats_});
+  tree_.set_own({.merged = merged_,
+                 .visible = fresh_.epoch,
+                 .wanted = wanted,
+                 .highest = setting_.counts_clocks ? highest_clock() : 0,
+                 .seats = own_seats_});
   LevelReport all = tree_.of_subtree();
   if (const auto parent = tree_.parent()) {
     if (all.exceeds(sent_up_))
@@ -156,17 +189,19 @@ void GroupLevels::report(Outbox& outbox) {
     sent_up_.raise(all);
   } else {
     // At the end no clock is passed on: quiescence and syncs merge and refresh all.
-    if (all.merged.clock == kEndedLevel) {
-      ended_ = setting_.has_slots;
+    if (all.merged.clock >= kLeavingLevel) {
+      ended_ = setting_.has_slots && all.merged.clock == kEndedLevel;
       all.merged.clock = 0;
     }
     heard_.raise(all.merged);
     seats_known_.raise(all.seats);
+    highest_ = std::max(highest_, all.highest);
     raise_visible(all.visible);
     // One at a time: later changes wait for the next one together.
     wanted_ = std::max(wanted_, std::min(all.wanted, visible() + 1));
   }
-  LevelReport down{.merged = heard_, .visible = visible(), .wanted = wanted_, .seats = {}};
+  LevelReport down{
+      .merged = heard_, .visible = visible(), .wanted = wanted_, .highest = highest_, .seats = {}};
   if (seats_known_.are_complete()) down.seats = seats_known_;
   if (ended_) down.merged.clock = kEndedLevel;
   if (!down.exceeds(sent_down_)) return;
@@ -194,7 +229,7 @@ void GroupLevels::learn(RefreshParts& refreshes, Outbox& outbox) {
 
 bool GroupLevels::has_risen() {
   const std::array levels{known_, merged_, fresh_, LevelPair{visible(), wanted_},
-                          LevelPair{seats_known_.taken, 0}};
+                          LevelPair{seats_known_.taken, highest_}};
   if (levels == levels_before_) return false;
   levels_before_ = levels;
   return true;

@@ -45,6 +45,7 @@ struct LevelSetting {
   bool is_used = false;            // some table has a bound
   bool counts_clocks = false;      // of clocks
   bool has_slots = false;          // groups begin and end during the phase, and not every rank knows of each
+  bool may_join = false;           // this rank's workers join and leave during the phase
   Level least_bound = kUnbounded;  // of tables without copies
   Level least_bound_of_copies = kUnbounded;  // of the others
 };
@@ -56,6 +57,9 @@ struct LevelSetting {
 // message. No rank can say that it has no worker of the group before every worker sits somewhere; so the sum
 // of those that sit goes up the tree, too, and that all sit comes down. When all workers have left and what
 // they have changed is merged on every rank, the root ends the group.
+//
+// A rank whose workers may join later holds back no other while it has none: it counts as one clock ahead of
+// what it has learnt, but of no worker, and rises with the others.
 //
 // Thread safety: the holder of the progress lock; what workers ask: any thread.
 class GroupLevels {
@@ -69,6 +73,9 @@ class GroupLevels {
   void seat(std::span<WorkerEndpoint* const> workers, std::size_t all) LAPSE_REQUIRES(progress_role);
   // The worker makes no call any more, and its endpoint gets another seat.
   void leave(const WorkerEndpoint& worker) LAPSE_REQUIRES(progress_role);
+  // Where workers may join, those that were seated have not. The worker begins at the clock that this rank
+  // has reported: updates from before it are promised to others already.
+  void join(WorkerEndpoint& worker) LAPSE_REQUIRES(progress_role);
 
   // --- workers
 
@@ -115,12 +122,17 @@ class GroupLevels {
   void take_up(Rank from, const LevelReport& report) LAPSE_REQUIRES(progress_role);
   void take_down(Rank from, const LevelReport& report) LAPSE_REQUIRES(progress_role);
   void take_near(Rank from, const NearLevelRecord& record) LAPSE_REQUIRES(progress_role);
+  // From one of the peers.
   void take_fresh(Rank from, const FreshRecord& record) LAPSE_REQUIRES(progress_role);
 
   // --- the steps of a turn
 
-  // Asks for epochs up to this one, as workers do by their WorkerLevel.
-  void want(Level epoch) LAPSE_REQUIRES(progress_role) { wanted_here_ = std::max(wanted_here_, epoch); }
+  // Asks for epochs up to this one, as workers do by their WorkerLevel. False: that was asked for before.
+  bool want(Level epoch) LAPSE_REQUIRES(progress_role) {
+    if (epoch <= wanted_here_) return false;
+    wanted_here_ = epoch;
+    return true;
+  }
   // `held`: the group does not end yet, as others wait for epochs of it.
   void read_clocks(bool held) LAPSE_REQUIRES(progress_role) { clock_ = std::max(clock_, own_clock(held)); }
   bool wants_cut(RefreshParts& refreshes) LAPSE_REQUIRES(progress_role);
@@ -179,6 +191,7 @@ class GroupLevels {
   bool knows_workers() const LAPSE_REQUIRES(progress_role) {
     return !setting_.has_slots || !seats_.empty() || seats_known_.are_complete();
   }
+  Level highest_clock() const LAPSE_REQUIRES(progress_role);
   Level own_clock(bool held) const LAPSE_REQUIRES(progress_role);
   // The minimum of the clocks of this domain.
   Level clock_of_domain() const LAPSE_REQUIRES(progress_role);
@@ -193,6 +206,8 @@ class GroupLevels {
   std::deque<Seat> seats_;  // constant from seat() on
   // guarded by the progress lock
   std::size_t sitting_ LAPSE_GUARDED_BY(progress_role) = 0;  // have not left
+  Level last_clock_ LAPSE_GUARDED_BY(progress_role) = 0;     // of workers that have left
+  Level highest_ LAPSE_GUARDED_BY(progress_role) = 0;        // clock of a worker, as heard
   LevelReport::Seats own_seats_ LAPSE_GUARDED_BY(progress_role);
   LevelReport::Seats seats_known_ LAPSE_GUARDED_BY(progress_role);  // of all ranks
   std::vector<Peer> peers_ LAPSE_GUARDED_BY(progress_role);

@@ -30,8 +30,9 @@ struct LevelPair {
 };
 
 // level_up, of the ranks of a subtree: the least levels up to which each has merged, the least epoch up to
-// which the copies of each show all, the highest epoch that is wanted. level_down, of all ranks: the same,
-// but the epoch that is to be the next; with the clock kEndedLevel: the group has ended.
+// which the copies of each show all, the highest epoch that is wanted, the highest clock of a worker.
+// level_down, of all ranks: the same, but the epoch that is to be the next; with the least clock kEndedLevel:
+// the group has ended.
 struct LevelReport {
   // The workers of a group in slots.
   struct Seats {
@@ -49,21 +50,23 @@ struct LevelReport {
   LevelPair merged;
   Level visible = 0;
   Level wanted = 0;
+  Level highest = 0;
   Seats seats;
 
   void raise(const LevelReport& other) {
     merged.raise(other.merged);
     visible = std::max(visible, other.visible);
     wanted = std::max(wanted, other.wanted);
+    highest = std::max(highest, other.highest);
     seats.raise(other.seats);
   }
   bool exceeds(const LevelReport& other) const {
     return merged.exceeds(other.merged) || visible > other.visible || wanted > other.wanted ||
-           seats.taken > other.seats.taken || seats.all > other.seats.all;
+           highest > other.highest || seats.taken > other.seats.taken || seats.all > other.seats.all;
   }
   bool operator==(const LevelReport&) const = default;
 };
-static_assert(sizeof(LevelReport) == 40);
+static_assert(sizeof(LevelReport) == 48);
 
 // The pure state machine of one rank. A rank sends what its subtree reports to its parent whenever it has
 // risen; the root's is that of all. What arrives late or twice changes nothing: levels only rise.
@@ -73,8 +76,11 @@ class LevelTree {
   LevelTree(std::int32_t ranks, Rank self) : self_(self.value()) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (2 * self_ + 1 + static_cast<std::int32_t>(i) >= ranks)
-        reports_[1 + i] = {
-            .merged = {kEndedLevel, kEndedLevel}, .visible = kEndedLevel, .wanted = 0, .seats = {}};
+        reports_[1 + i] = {.merged = {kEndedLevel, kEndedLevel},
+                           .visible = kEndedLevel,
+                           .wanted = 0,
+                           .highest = 0,
+                           .seats = {}};
     }
   }
 
@@ -100,6 +106,7 @@ class LevelTree {
       all.merged.lower(child.merged);
       all.visible = std::min(all.visible, child.visible);
       all.wanted = std::max(all.wanted, child.wanted);
+      all.highest = std::max(all.highest, child.highest);
       all.seats.taken += child.seats.taken;
       all.seats.all = std::max(all.seats.all, child.seats.all);
     }

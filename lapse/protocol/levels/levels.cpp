@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
@@ -42,14 +43,16 @@ void Levels::start(Groups groups, GroupNumber last) {
   groups_.clear();
   ended_.clear();
   ended_up_to_ = last;
-  is_cutting_ = waits_to_cut_ = false;
+  is_cutting_ = waits_to_cut_ = owes_ = false;
+  replication_.withdraw_cut(kUser);
   setting_ = setting_of(registry_);
   setting_.has_slots = groups == Groups::in_slots;
+  setting_.may_join = groups == Groups::joining;
   all_ = std::make_shared<GroupLevels>(kAllWorkers, setting_);
   // The answers to DELTAs are awaited all the time: a cut must not wait for the next round of their owner.
   replication_.set_deltas_awaited(kUser, setting_.is_used);
   if (!setting_.is_used) return;
-  if (groups == Groups::all_workers) {
+  if (groups == Groups::all_workers || groups == Groups::joining) {
     std::vector<WorkerEndpoint*> workers;
     for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i)
       workers.push_back(registry_.workers()[i].get());
@@ -68,6 +71,12 @@ const GroupLevels& Levels::seat(GroupNumber number, std::span<WorkerEndpoint* co
   group->seat(workers, all);
   request_end_turn();
   return *group;
+}
+
+void Levels::join(WorkerEndpoint& worker) {
+  if (!setting_.is_used) return;
+  all_->join(worker);
+  request_end_turn();
 }
 
 void Levels::leave(GroupNumber number, const WorkerEndpoint& worker) {
@@ -95,11 +104,11 @@ GroupLevels* Levels::find_or_begin(GroupNumber number) {
   return &add(number);
 }
 
-void Levels::want(GroupNumber number, Level epoch) {
+bool Levels::want(GroupNumber number, Level epoch) {
   const auto found = groups_.find(number);
-  if (found == groups_.end()) return;
-  found->second->want(epoch);
+  if (found == groups_.end() || !found->second->want(epoch)) return false;
   request_end_turn();
+  return true;
 }
 
 // --- events
@@ -135,6 +144,8 @@ void Levels::handle_frame(Rank from, const FrameHeader& header, const std::byte*
       }
       default: {
         const auto record = level_record<FreshRecord>(header, records, i);
+        if (std::ranges::find(setting_.peers, from) == setting_.peers.end())
+          throw ProtocolError("a level from a rank that serves no key of this one for another domain");
         if (group != nullptr) group->take_fresh(from, record);
         // The parts are those of all groups.
         replication_.refreshes().ended(from, record.part);
@@ -159,7 +170,8 @@ void Levels::advance_cut() {
     waits_to_cut_ = std::ranges::any_of(groups_, [&](const auto& group) LAPSE_REQUIRES(progress_role) {
       return group.second->wants_cut(refreshes);
     });
-    if (!waits_to_cut_) return;
+    // A group that has ended may have waited.
+    if (!waits_to_cut_) return replication_.withdraw_cut(kUser);
     for (const auto& [number, group] : groups_) group->prepare_cut(refreshes);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!replication_.begin_cut(kUser, now())) return;
@@ -176,15 +188,20 @@ void Levels::learn() {
     has_heard = true;
     has_marks = group->take_marks() || has_marks;
   }
-  if (!has_heard) return;
+  if (!has_heard) {
+    // A group may have ended that waited.
+    if (std::exchange(owes_, false))
+      for (const Rank peer : setting_.peers) replication_.set_awaited(peer, false);
+    return;
+  }
   if (has_marks && !setting_.peers.empty()) replication_.send_changes(now());
-  bool owes = false;
+  owes_ = false;
   for (const Rank peer : setting_.peers) {
     const bool owes_peer = !replication_.send_owed(peer);
     replication_.set_awaited(peer, owes_peer);
-    owes = owes || owes_peer;
+    owes_ = owes_ || owes_peer;
   }
-  if (owes) return;
+  if (owes_) return;
   for (const auto& [number, group] : groups_)
     if (group->has_heard()) group->learn(replication_.refreshes(), outbox_);
 }
@@ -217,11 +234,15 @@ void Levels::end_turn() {
 }
 
 void Levels::forget_ended() {
-  std::erase_if(groups_, [this](const auto& group) LAPSE_REQUIRES(progress_role) {
+  const std::size_t ended = std::erase_if(groups_, [this](const auto& group) LAPSE_REQUIRES(progress_role) {
     if (!group.second->is_over()) return false;
     ended_.insert(group.first);
     return true;
   });
+  if (ended == 0) return;
+  // It may have waited for a cut, and a sync for that one.
+  request_end_turn();
+  repeat_end_turn();
   while (!ended_.empty() && *ended_.begin() == ended_up_to_ + 1) {
     ended_.erase(ended_.begin());
     ++ended_up_to_;

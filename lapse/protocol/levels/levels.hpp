@@ -54,18 +54,21 @@ class Levels final : public ProtocolModule {
         replication_(replication),
         all_(std::make_shared<GroupLevels>(kAllWorkers, setting_)) {}
 
-  // What a phase has: group 0, of all its workers; groups that begin before its workers do, on every rank; or
-  // groups that begin and end, each at its own time on every rank.
-  enum class Groups : std::uint8_t { all_workers, together, in_slots };
+  // What a phase has: group 0, of all its workers, and those of this rank may join and leave; groups that
+  // begin before its workers do, on every rank; or groups that begin and end, each at its own time on every
+  // rank.
+  enum class Groups : std::uint8_t { all_workers, joining, together, in_slots };
   // Called before a phase, on every rank, after the seats of its workers are taken. `last`: the highest
   // number of a group so far.
   void start(Groups groups, GroupNumber last = 0) LAPSE_REQUIRES(progress_role);
   // A group begins, whose workers of this rank are these, of `all`. With Groups::together: on every rank,
-  // while no engine runs. In slots: on the ranks of its workers. Where no table has a bound, it has the levels
-  // of group 0, which never rise. What is returned lives until all these workers have left.
+  // while no engine runs. In slots: on the ranks of its workers. Where no table has a bound, it has the
+  // levels of group 0, which never rise. What is returned lives until all these workers have left.
   const GroupLevels& seat(GroupNumber number, std::span<WorkerEndpoint* const> workers, std::size_t all)
       LAPSE_REQUIRES(progress_role);
-  // In slots: the worker of the group makes no call any more.
+  // Groups::joining: the worker of group 0 begins, at a clock that its WorkerLevel has then.
+  void join(WorkerEndpoint& worker) LAPSE_REQUIRES(progress_role);
+  // In slots, or after join: the worker of the group makes no call any more.
   void leave(GroupNumber number, const WorkerEndpoint& worker) LAPSE_REQUIRES(progress_role);
 
   // Whether groups begin and end. Constant during a phase.
@@ -77,8 +80,9 @@ class Levels final : public ProtocolModule {
   // Groups that take part in the phase.
   std::size_t size() const LAPSE_REQUIRES(progress_role) { return groups_.size(); }
 
-  // Asks for epochs of a group up to this one, as workers do by their WorkerLevel.
-  void want(GroupNumber number, Level epoch) LAPSE_REQUIRES(progress_role);
+  // Asks for epochs of a group up to this one, as workers do by their WorkerLevel. False: that was asked for
+  // before.
+  bool want(GroupNumber number, Level epoch) LAPSE_REQUIRES(progress_role);
 
   // Who waits for epochs.
   struct Listener {
@@ -121,6 +125,7 @@ class Levels final : public ProtocolModule {
   std::set<GroupNumber> ended_ LAPSE_GUARDED_BY(progress_role);
   bool is_cutting_ LAPSE_GUARDED_BY(progress_role) = false;
   bool waits_to_cut_ LAPSE_GUARDED_BY(progress_role) = false;  // another user cuts
+  bool owes_ LAPSE_GUARDED_BY(progress_role) = false;          // peers wait for what it cannot send yet
 };
 
 }  // namespace lapse

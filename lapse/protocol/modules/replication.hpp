@@ -108,6 +108,10 @@ class Replication final : public ProtocolModule, public WantSink {
     cutting_.reset();
     return next_cut_.has_value();
   }
+  // The user waits no more to cut.
+  void withdraw_cut(CutUser user) LAPSE_REQUIRES(progress_role) {
+    if (next_cut_ == user) next_cut_.reset();
+  }
   // Whether the user waits for answers to the DELTAs of this rank.
   void set_deltas_awaited(CutUser user, bool awaited) LAPSE_REQUIRES(progress_role) {
     deltas_awaited_[static_cast<std::size_t>(user)] = awaited;

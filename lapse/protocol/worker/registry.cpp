@@ -1,6 +1,5 @@
 #include "lapse/protocol/worker/registry.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -29,12 +28,6 @@ void Registry::prepare_workers(std::size_t workers, std::size_t first) {
     workers_[i]->take_seat({.group = kAllWorkers, .number = first + i});
   }
   workers_of_phase_ = workers;
-}
-
-const TableShard* Registry::bounded_table() const {
-  const auto found =
-      std::ranges::find_if(tables_, [](const auto& table) { return table->definition().is_bounded(); });
-  return found == tables_.end() ? nullptr : found->get();
 }
 
 void Registry::wake_workers() const {

@@ -45,8 +45,6 @@ class Registry {
   const std::vector<std::unique_ptr<RegisteredFunction>>& functions() const { return functions_; }
   const std::vector<std::unique_ptr<WorkerEndpoint>>& workers() const { return workers_; }
 
-  // Null: no table has a bound of consistency.
-  const TableShard* bounded_table() const;
   // This many of the first workers take part in the phase.
   std::size_t workers_of_phase() const { return workers_of_phase_; }
 

@@ -27,7 +27,6 @@ namespace lapse {
 
 struct StallQuestion;
 
-
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:

@@ -20,9 +20,9 @@ inline constexpr Level kEndedLevel = std::numeric_limits<Level>::max();  // the 
 // phases; the others: any thread.
 class WorkerLevel {
  public:
-  void take_seat() {
+  void take_seat(Level clock = 0) {
     wanted_.store(0, std::memory_order_relaxed);
-    clock_.store(0, std::memory_order_release);
+    clock_.store(clock, std::memory_order_release);
   }
   Level clock() const { return clock_.load(std::memory_order_relaxed); }
   // A thread that reads the clock of a new seat sees what has happened before it was taken.

@@ -109,6 +109,9 @@ class WorkerCore {
            phase_.levels->admits(table.state(), endpoint_.level().clock());
   }
   bool may_pass_all() const { return phase_.levels->admits_all(endpoint_.level().clock()); }
+  // A worker that is attached begins at a clock of which nothing is promised to others, and ends.
+  void join_clock();
+  void leave_clock();
   // The worker of the seat makes no call any more: no other one waits for its clock.
   static void end_clock(const Seat& seat) noexcept;
 
@@ -220,6 +223,7 @@ class WorkerCore {
   // Whether no other worker of this rank is behind: a worker that is will notify the engine.
   bool may_raise_level() const;
   void notify_level();
+  static void report_level(const Seat& seat) noexcept;
   // Counts by how much what the worker can read is behind its clock, once in a clock, for each clocked table
   // that it may access now.
   void count_lags();

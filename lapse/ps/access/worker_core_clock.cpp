@@ -21,12 +21,33 @@ void WorkerCore::notify_level() {
   submit(notice);
 }
 
-void WorkerCore::end_clock(const Seat& seat) noexcept {
+void WorkerCore::join_clock() {
+  if (!phase_.levels->is_used()) return;
+  phase_.engine.exclusively([this]()
+                                LAPSE_REQUIRES(progress_role) { phase_.protocol.levels().join(endpoint_); });
+  UnansweredCount& count = endpoint_.unanswered().count();
+  count.unbar();
+  if (!may_pass_all()) count.bar();
+}
+
+void WorkerCore::leave_clock() {
+  if (!phase_.levels->is_used()) return;
+  phase_.engine.exclusively(
+      [this]() LAPSE_REQUIRES(progress_role) { phase_.protocol.levels().leave(kAllWorkers, endpoint_); });
+  // A turn follows, in which the clock of the rank rises.
+  report_level(seat());
+}
+
+void WorkerCore::report_level(const Seat& seat) noexcept {
   LevelNotice& notice = seat.slot.level_notice();
-  seat.slot.level().ended();
-  if (!seat.phase.levels->is_used() || !notice.raise()) return;
+  if (!notice.raise()) return;
   notice.handler = &seat.phase.protocol.levels();
   seat.phase.engine.submit_from_outside(notice);
+}
+
+void WorkerCore::end_clock(const Seat& seat) noexcept {
+  seat.slot.level().ended();
+  if (seat.phase.levels->is_used()) report_level(seat);
 }
 
 void WorkerCore::count_lags() {

@@ -36,6 +36,7 @@ std::size_t AttachedPlaces::take(std::optional<std::size_t> wanted, Rank rank) {
 AttachedPlace::AttachedPlace(AttachedPlaces& places, const Seat& seat)
     : places_(places), seat_(seat), exceptions_(std::uncaught_exceptions()) {
   worker_ = std::make_unique<Worker>(seat);
+  worker_->core().join_clock();
   seat.slot.set_activity(WorkerActivity::application);
 }
 
@@ -48,7 +49,9 @@ AttachedPlace::~AttachedPlace() {
 void AttachedPlace::finish() {
   // A worker that holds a lease cannot wait.
   worker_->end();
-  Worker(seat_).wait_all();
+  Worker end(seat_);
+  end.wait_all();
+  end.core().leave_clock();
 }
 
 void AttachedPlace::report(std::exception_ptr failure) noexcept {

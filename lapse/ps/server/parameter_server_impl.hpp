@@ -108,7 +108,6 @@ class ParameterServer::Impl {
   struct PhaseCall {
     const char* name;
     ThreadSupport needed = ThreadSupport::funneled;
-    bool attaches = false;  // threads of the application take the places
     Levels::Groups groups = Levels::Groups::all_workers;
     std::size_t progress_threads = 1;  // threads that wait beside the workers
   };

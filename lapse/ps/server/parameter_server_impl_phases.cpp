@@ -60,12 +60,6 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
           "OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, "
           "2 SERIALIZED, 3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
-    if (const TableShard* const table = protocol_.registry().bounded_table(); call.attaches && table) {
-      throw UsageError(fmt::format(
-          "{} on rank {} with table '{}', whose consistency has a bound: workers that may attach later would "
-          "hold up those that have begun; use run_workers or run_here",
-          call.name, rank().value(), table->name()));
-    }
     if (workers < 0 || workers > kMaxWorkers) {
       throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
                                    rank().value(), kMaxWorkers));
@@ -144,6 +138,7 @@ void ParameterServer::Impl::insist(const char* what, const std::function<void()>
 
 void ParameterServer::Impl::leave_phase() {
   insist("the end of a phase", [this] { end_phase(); });
+  attached_phase_.reset();
   threads_of_slots_.wait();
   engine_.set_sole_driver({});
   running_ = false;
@@ -254,7 +249,7 @@ void ParameterServer::Impl::start_progress(std::int32_t workers) {
   check_collective("start_progress");
   attached_phase_.emplace(
       agree_on_phase({.name = "start_progress",
-                      .attaches = true,
+                      .groups = Levels::Groups::joining,
                       .progress_threads = threads_ == ThreadSupport::serialized ? 1U : 0U},
                      workers));
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
@@ -308,8 +303,6 @@ void ParameterServer::Impl::stop_progress() {
     insist("the end of the attached workers", [this] { all_workers_.leave(attached_phase_->first_worker); });
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::returned);
-  insist("the end of a phase", [this] { end_phase(); });
-  attached_phase_.reset();
   leave_phase();
 }
 

@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "apps/common/given_descriptors.hpp"
 #include "apps/common/manager_application.hpp"
 #include "apps/common/model_description.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/linear_model/cross_validation.hpp"
 #include "apps/linear_model/known_weights.hpp"
 #include "apps/linear_model/model_file.hpp"
 #include "apps/linear_model/options.hpp"
@@ -56,7 +58,13 @@ class LinearModelProgram {
     const std::vector<std::int32_t>& workers = options_.training.workers;
     TrainingSamples samples = load_training_samples(server_, options_.samples, workers);
     const lapse::io::FirstFeature first_feature = samples.first_feature;
-    LinearTrainer trainer(manager_, std::move(samples), options_.training);
+    LinearTrainingOptions training = options_.training;
+    std::vector<CostQuality> qualities;
+    if (options_.validation.folds > 0) {
+      qualities = validate(samples);
+      training.cost = best_cost(qualities).cost;
+    }
+    LinearTrainer trainer(manager_, std::move(samples), training);
     if (reports_) fmt::print("{}\n", describe(trainer));
     if (!options_.test.empty()) {
       TestSamples test(manager_,
@@ -84,9 +92,20 @@ class LinearModelProgram {
       if (model) model->write(worker, trainer);
     });
     Summary summary;
+    if (!qualities.empty()) add_cross_validation(summary, qualities);
     add_training(summary, trainer, manager_.options().technique, manager_.statistics());
     report(summary, describe(trainer));
     return EXIT_SUCCESS;
+  }
+
+  std::vector<CostQuality> validate(const TrainingSamples& samples) {
+    if (reports_) fmt::print("cross-validation with {} folds\n", options_.validation.folds);
+    const auto qualities = cross_validate(manager_, samples, options_.training, options_.validation,
+                                          [&](const CostQuality& quality) {
+                                            if (reports_) fmt::print("{}\n", describe(quality));
+                                          });
+    if (reports_ && qualities.size() > 1) fmt::print("the best cost: {:g}\n", best_cost(qualities).cost);
+    return qualities;
   }
 
   InitialWeights initial_weights(const LinearTrainer& trainer) {

@@ -15,9 +15,10 @@ namespace lapse::apps {
 namespace {
 
 // Options that have no effect when labels are predicted.
-constexpr std::array kTrainingOptions{
-    "--test",      "--loss",       "--penalty", "--cost",       "--bias",           "--solver", "--epochs",
-    "--tolerance", "--step-scale", "--seed",    "--save-model", "--checkpoint-dir", "--initial"};
+constexpr std::array kTrainingOptions{"--test",       "--folds",          "--costs",      "--loss",
+                                      "--penalty",    "--cost",           "--bias",       "--solver",
+                                      "--epochs",     "--tolerance",      "--step-scale", "--seed",
+                                      "--save-model", "--checkpoint-dir", "--initial"};
 
 void add_data_options(CLI::App& app, LinearModelOptions& options) {
   app.add_option(
@@ -50,6 +51,18 @@ void add_problem_options(CLI::App& app, LinearModelOptions& options, OptionCondi
   app.add_option("--cost", training.cost, "Factor of the losses' sum; the penalty has none: C of liblinear")
       ->check(number_above_0())
       ->capture_default_str();
+  CLI::Option* const folds =
+      app.add_option(
+             "--folds", options.validation.folds,
+             "Cross-validation: before the training, models are trained without a part of the samples, "
+             "which they predict; this many parts, each once")
+          ->check(CLI::Range(2, 1000));
+  app.add_option(
+         "--costs", options.validation.costs,
+         "Costs to compare by cross-validation, a list; the training takes the best (default: --cost)")
+      ->delimiter(',')
+      ->check(number_above_0())
+      ->needs(folds);
   app.add_option("--bias", options.samples.bias, "Adds a feature of this value to every sample; 0: none")
       ->check(number_from_0())
       ->capture_default_str();
@@ -161,6 +174,11 @@ void add_options(CLI::App& app, LinearModelOptions& options) {
     conditions->check();
     if (options.samples.file.empty() && options.model.empty())
       throw CLI::ValidationError("samples", "no file of samples to train, and no --predict");
+    if (options.validation.folds > 0 && !options.checkpoints.folder.empty()) {
+      throw CLI::ValidationError("--folds",
+                                 "a resumed training might find another best cost: validate first, and then "
+                                 "train with --checkpoint-dir and --cost");
+    }
     options.training.penalty = penalty_of(options);
     options.training.solver.solver =
         options.solver.value_or(default_solver(options.training.loss, options.training.penalty));

@@ -7,6 +7,7 @@
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
 #include "apps/common/manager_settings.hpp"
+#include "apps/linear_model/cross_validation.hpp"
 #include "apps/linear_model/prediction.hpp"
 #include "apps/linear_model/trainer.hpp"
 #include "apps/report/result_files.hpp"
@@ -25,6 +26,7 @@ struct LinearModelOptions {
   PenaltyKind penalty = PenaltyKind::l2;
   double l1_ratio = 0.5;  // of an elastic net
   std::optional<Solver> solver;
+  CrossValidationOptions validation;
   LinearTrainingOptions training;  // with the penalty and the solver after parsing
   std::optional<adapm::Technique> technique;
   CheckpointOptions checkpoints;

@@ -40,7 +40,7 @@ void LinearTrainingOptions::check(std::int32_t ranks) const {
 }
 
 LinearTrainer::LinearTrainer(adapm::ParameterManager& manager, TrainingSamples data,
-                             const LinearTrainingOptions& options)
+                             const LinearTrainingOptions& options, const std::optional<ModelTables>& tables)
     : manager_(manager),
       options_(checked(options, manager.ranks())),
       local_workers_(workers_of(options.workers, manager.rank())),
@@ -53,7 +53,8 @@ LinearTrainer::LinearTrainer(adapm::ParameterManager& manager, TrainingSamples d
                .samples = data.samples.all_samples(),
                .entries = data.samples.all_entries(),
                .keys = data.form.keys()},
-      tables_(create_model_tables(manager, options.tables, problem_.keys, options.consistency)),
+      tables_(tables ? *tables
+                     : create_model_tables(manager, options.tables, problem_.keys, options.consistency)),
       solvers_(static_cast<std::size_t>(local_workers_)) {
   const io::DocumentPart part = part_of_rank(options.workers, manager.rank(), manager.ranks());
   manager.server().run_workers(local_workers_, [&](Worker& worker) {

@@ -68,8 +68,9 @@ class LinearTrainer {
  public:
   // Collective. Creates the tables. The manager must outlive the trainer; `data`: from
   // load_training_samples. Throws ConfigurationError for invalid options; OutOfMemory if the host has too
-  // little for the workers' samples.
-  LinearTrainer(adapm::ParameterManager& manager, TrainingSamples data, const LinearTrainingOptions& options);
+  // little for the workers' samples. With `tables`: of as many keys as the samples have features, and zeros.
+  LinearTrainer(adapm::ParameterManager& manager, TrainingSamples data, const LinearTrainingOptions& options,
+                const std::optional<ModelTables>& tables = {});
   ~LinearTrainer();
   LinearTrainer(const LinearTrainer&) = delete;
   LinearTrainer& operator=(const LinearTrainer&) = delete;

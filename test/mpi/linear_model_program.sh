@@ -25,6 +25,11 @@ summary 'abs(s["objective"] / 13742.3973 - 1) < 1e-3'
 run "$samples" --loss hinge --cost 0.01 --summary-json "$directory/summary.json" || fail "hinge: $(cat "$directory/err")"
 summary 's["error"] < 1e-3 and s["solver"] == "sdca" and abs(s["objective"] / 118.4917 - 1) < 1e-3'
 
+# The accuracy of five folds is about that of liblinear (-v 5), and the training takes the best cost.
+run "$samples" --folds 5 --costs 0.001,1 --summary-json "$directory/summary.json" || fail "folds: $(cat "$directory/err")"
+summary 'abs(s["cross_validation"][1]["accuracy"] - .848) < .002 and abs(s["cross_validation"][0]["accuracy"] - .8315) < .002'
+summary 's["cost"] == 1 and abs(s["objective"] / 10529.5626 - 1) < 1e-3 and .001 < s["cross_validation"][1]["accuracy_deviation"] < .02'
+
 # The saved model is in liblinear's format, and predicts as the training did.
 [[ $(sed -n '1,6p' "$directory/model" | tr '\n' ' ') == "solver_type L2R_LR nr_class 2 label 1 -1 nr_feature 123 bias -1 w " ]] ||
   fail "model: $(head -n 7 "$directory/model")"
@@ -74,6 +79,9 @@ printf '1\n-1\n' >"$directory/empty"
 printf '1 1:1\n-1 2:1\n' >"$directory/fine"
 printf 'solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n1\n' >"$directory/short"
 printf 'solver_type MCSVM\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n1\n' >"$directory/type"
+printf '1 1:1\n-1 2:1\n' >"$directory/two"
+refuses "--folds 3|only 2 samples" "$directory/two" --folds 3
+refuses "--folds|validate first" "$samples" --folds 3 --checkpoint-dir "$directory/folds"
 refuses "zero:2:4: feature 0|counted from 1" "$directory/zero" --first-feature 1
 refuses "one-class: all of its 2 samples have the label 1" "$directory/one-class"
 refuses "classes: has 4 labels, 1, 2, 3, ..., expected two" "$directory/classes"

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "apps/linear_model/cross_validation.hpp"
 #include "apps/linear_model/test_samples.hpp"
 #include "apps/linear_model/worker_samples.hpp"
 #include "lapse/core/random.hpp"
@@ -93,4 +94,35 @@ TEST_CASE("the quality of predictions counts signs and pairs") {
   }
   const double expected = auc_of_pairs(many);
   CHECK(prediction_quality(many).auc == Approx(expected));
+}
+
+TEST_CASE("folds: each has its share of the samples, also of those of one worker") {
+  const std::uint32_t folds = 5;
+  std::vector<int> of_all(folds);
+  std::vector<int> of_worker(folds);
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    ++of_all.at(fold_of(number, folds));
+    if (number % folds == 2) ++of_worker.at(fold_of(number, folds));
+  }
+  CHECK(of_all == std::vector<int>(folds, 200));
+  for (const int samples : of_worker) CHECK(samples > 15);
+}
+
+TEST_CASE("folds: a subset keeps numbers, labels and features of the collection") {
+  const SparseSamples all = three_samples();
+  const SparseSamples some = all.subset([](std::uint64_t number) { return number != 1; });
+  CHECK(some.samples() == 2);
+  CHECK(some.number(1) == 2);
+  CHECK(some.label(1) == 3);
+  CHECK(some.features(1).back() == FeatureValue{7, 3});
+  CHECK(some.all_samples() == 2);
+  CHECK(some.all_entries() == 4);
+  CHECK(some.all_features() == 8);
+  CHECK(some.all_labels() == all.all_labels());
+}
+
+TEST_CASE("folds: the smallest of the best costs is taken") {
+  const std::vector<CostQuality> qualities{
+      {.cost = 10, .accuracy = .9}, {.cost = 1, .accuracy = .9}, {.cost = .1, .accuracy = .8}};
+  CHECK(best_cost(qualities).cost == 1);
 }

@@ -28,6 +28,21 @@ void SparseSamples::add(double label, std::span<const FeatureValue> features, bo
   ends_.push_back(entries_.size());
 }
 
+SparseSamples SparseSamples::subset(const std::function<bool(std::uint64_t number)>& takes) const {
+  SparseSamples subset;
+  for (std::size_t sample = 0; sample < samples(); ++sample) {
+    if (!takes(number(sample))) continue;
+    subset.add(label(sample), features(sample));
+    subset.numbers_.back() = number(sample);
+  }
+  subset.all_samples_ = 0;
+  for (std::uint64_t number = 0; number < all_samples_; ++number)
+    subset.all_samples_ += takes(number) ? 1 : 0;
+  subset.all_features_ = all_features_;
+  subset.all_labels_ = all_labels_;
+  return subset;
+}
+
 void SparseSamples::count_features_from_0() {
   for (FeatureValue& entry : entries_) --entry.feature;
   if (all_features_ != 0) --all_features_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -24,6 +25,9 @@ class LAPSE_EXPORT SparseSamples {
   // Adds the next sample of the collection: whole if this object `keeps` it, else only to the counts.
   // `features`: in ascending order, without repetitions.
   void add(double label, std::span<const FeatureValue> features, bool keeps = true);
+  // The samples whose numbers in the collection `takes` accepts, as a collection of their own: with these
+  // numbers, and the labels and features of this one. all_entries(): of the samples that it has.
+  SparseSamples subset(const std::function<bool(std::uint64_t number)>& takes) const;
   // Numbers the features from 0 where they were added with numbers from 1.
   void count_features_from_0();
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "adapm/attached_intent_worker.hpp"
+#include "adapm/parameter_manager.hpp"
 #include "lapse/ps/access/worker_core.hpp"
 #include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -105,6 +107,30 @@ TEST_CASE("clocks: workers attach late and detach early, and the bound holds for
     });
   }
   server.close();
+}
+
+TEST_CASE(
+    "values: who attaches in a place waits until all copies show what the last worker there has pushed") {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_SERIALIZED) return;
+  adapm::ParameterManager manager(MPI_COMM_WORLD, {.server = Options::from_environment(),
+                                                   .technique = adapm::Technique::full_replication});
+  const auto table =
+      manager.create_table<double>({.keys = 3, .length = 1, .consistency = Consistency::vap({.bound = 1})});
+  manager.start_progress(1);
+  Level need = 0;
+  for (int time = 0; time < 20; ++time) {
+    auto worker = manager.attach();
+    const GroupLevels& levels = *worker->core().phase().levels;
+    CHECK(levels.visible() >= need);
+    worker->push(table, Key(static_cast<std::uint64_t>(time) % 3), std::vector<double>{1});
+    worker->wait_all();
+    need = levels.need(true);
+    worker.detach();
+  }
+  manager.stop_progress();
+  manager.close();
 }
 
 TEST_CASE("clocks: ranks without attached workers hold up no other, also beside a rank that runs its own") {

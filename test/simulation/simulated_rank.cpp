@@ -74,7 +74,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   }
   protocol_.registry().prepare_workers(phase_.local_workers, first_worker);
   progress_role.assert_held();  // One thread does everything.
-  protocol_.levels().start(scenario.groups);
+  protocol_.levels().start(scenario.groups, 0, scenario.groups == Levels::Groups::joining);
   protocol_.budgets().start();
   seated_.assign(phases_.size(), true);
   for (std::size_t group = 0; group < phases_.size(); ++group) {

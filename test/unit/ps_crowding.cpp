@@ -12,7 +12,7 @@ using lapse::to_archive;
 
 TEST_CASE("What a rank brings into a phase survives the way to the others") {
   for (const char* binding : {"", "0", "0-3,8"}) {
-    const RankLoad load = from_archive<RankLoad>(to_archive(RankLoad{12, binding}));
+    const RankLoad load = from_archive<RankLoad>(to_archive(RankLoad{12, binding, true}));
     CHECK(load.workers == 12);
     CHECK(load.binding == binding);
   }

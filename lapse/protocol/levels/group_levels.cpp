@@ -123,7 +123,11 @@ Level GroupLevels::highest_clock() const {
 Level GroupLevels::own_clock(bool held) const {
   if (!setting_.counts_clocks && !setting_.has_slots) return 0;
   if (!knows_workers()) return 0;
-  if (setting_.may_join && !has_workers()) return std::max(std::min(highest_, known_.clock) + 1, last_clock_);
+  if (setting_.may_join && !has_workers()) {
+    // No worker waits for more than the second: the first alone rises by 1 with each way over the tree.
+    const Level bound = std::min(setting_.least_bound, setting_.least_bound_of_copies);
+    return std::max({std::min(highest_, known_.clock) + 1, highest_ - bound, last_clock_});
+  }
   Level least = kEndedLevel;
   for_each_level([&](const WorkerLevel& level) { least = std::min(least, level.answered()); });
   if (least < kEndedLevel) return setting_.counts_clocks ? least : 0;
@@ -180,7 +184,7 @@ void GroupLevels::report(Outbox& outbox) {
   tree_.set_own({.merged = merged_,
                  .visible = fresh_.epoch,
                  .wanted = wanted,
-                 .highest = setting_.counts_clocks ? highest_clock() : 0,
+                 .highest = setting_.some_may_join && setting_.counts_clocks ? highest_clock() : 0,
                  .seats = own_seats_});
   LevelReport all = tree_.of_subtree();
   if (const auto parent = tree_.parent()) {

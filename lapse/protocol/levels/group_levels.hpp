@@ -43,8 +43,10 @@ struct LevelSetting {
   std::vector<Rank> peers;
   std::vector<Rank> neighbours;
   bool is_used = false;            // some table has a bound
+  bool counts_values = false;      // by worker: what copies may lack of one's changes
   bool counts_clocks = false;      // of clocks
   bool has_slots = false;          // groups begin and end during the phase, and not every rank knows of each
+  bool some_may_join = false;      // workers of some rank join and leave during the phase
   bool may_join = false;           // this rank's workers join and leave during the phase
   Level least_bound = kUnbounded;  // of tables without copies
   Level least_bound_of_copies = kUnbounded;  // of the others
@@ -59,7 +61,7 @@ struct LevelSetting {
 // they have changed is merged on every rank, the root ends the group.
 //
 // A rank whose workers may join later holds back no other while it has none: it counts as one clock ahead of
-// what it has learnt, but of no worker, and rises with the others.
+// what it has learnt, but of no worker, or as the least clock for which a worker of another rank may wait.
 //
 // Thread safety: the holder of the progress lock; what workers ask: any thread.
 class GroupLevels {
@@ -82,6 +84,7 @@ class GroupLevels {
   // Whether some table has a bound, or one of clocks. Constant during a phase.
   bool is_used() const { return setting_.is_used; }
   bool counts_clocks() const { return setting_.counts_clocks; }
+  bool counts_values() const { return setting_.counts_values; }
   // Whether no worker of this rank is at a lower clock than this one, which the caller has reached.
   bool may_raise(Level clock) const;
   // All main copies have every update of the clocks before this one.

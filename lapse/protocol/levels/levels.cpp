@@ -24,7 +24,9 @@ Record level_record(const FrameHeader& header, const std::byte* records, std::ui
 LevelSetting setting_of(const Registry& registry) {
   LevelSetting setting{.self = registry.self(), .ranks = registry.ranks(), .peers = {}, .neighbours = {}};
   for (const auto& table : registry.tables()) {
+    const auto& values = table->definition().value_bound;
     setting.is_used = setting.is_used || table->definition().is_bounded();
+    setting.counts_values = setting.counts_values || (values && !values->strong);
     if (!table->definition().clock_bound) continue;
     setting.counts_clocks = true;
     Level& least = table->store().may_have_copies() ? setting.least_bound_of_copies : setting.least_bound;
@@ -39,7 +41,7 @@ LevelSetting setting_of(const Registry& registry) {
 
 }  // namespace
 
-void Levels::start(Groups groups, GroupNumber last) {
+void Levels::start(Groups groups, GroupNumber last, bool some_join) {
   groups_.clear();
   ended_.clear();
   ended_up_to_ = last;
@@ -47,6 +49,7 @@ void Levels::start(Groups groups, GroupNumber last) {
   replication_.withdraw_cut(kUser);
   setting_ = setting_of(registry_);
   setting_.has_slots = groups == Groups::in_slots;
+  setting_.some_may_join = some_join;
   setting_.may_join = groups == Groups::joining;
   all_ = std::make_shared<GroupLevels>(kAllWorkers, setting_);
   // The answers to DELTAs are awaited all the time: a cut must not wait for the next round of their owner.
@@ -88,6 +91,7 @@ void Levels::leave(GroupNumber number, const WorkerEndpoint& worker) {
 }
 
 const GroupLevels* Levels::find(GroupNumber number) const {
+  if (number == kAllWorkers) return all_.get();
   const auto found = groups_.find(number);
   return found == groups_.end() ? nullptr : found->second.get();
 }

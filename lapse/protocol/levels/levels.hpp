@@ -59,8 +59,8 @@ class Levels final : public ProtocolModule {
   // rank.
   enum class Groups : std::uint8_t { all_workers, joining, together, in_slots };
   // Called before a phase, on every rank, after the seats of its workers are taken. `last`: the highest
-  // number of a group so far.
-  void start(Groups groups, GroupNumber last = 0) LAPSE_REQUIRES(progress_role);
+  // number of a group so far. `some_join`: some rank has Groups::joining.
+  void start(Groups groups, GroupNumber last = 0, bool some_join = false) LAPSE_REQUIRES(progress_role);
   // A group begins, whose workers of this rank are these, of `all`. With Groups::together: on every rank,
   // while no engine runs. In slots: on the ranks of its workers. Where no table has a bound, it has the
   // levels of group 0, which never rise. What is returned lives until all these workers have left.
@@ -75,7 +75,7 @@ class Levels final : public ProtocolModule {
   bool has_slots() const { return setting_.has_slots; }
   // Group 0.
   const GroupLevels& all() const { return *all_; }
-  // Null: the group has not begun here, or has ended.
+  // Null: the group has not begun here, or has ended. Group 0 is always there.
   const GroupLevels* find(GroupNumber number) const LAPSE_REQUIRES(progress_role);
   // Groups that take part in the phase.
   std::size_t size() const LAPSE_REQUIRES(progress_role) { return groups_.size(); }

@@ -66,7 +66,7 @@ WorkerInquiryAnswer StallInquiry::answer_about_workers(const WorkerInquiryRecord
     return answer;
   const auto is_absent = [&](const auto& worker) {
     if (worker->seat().group != inquiry.group) return false;
-    return inquiry.level > 0 ? worker->level().clock() < inquiry.level
+    return inquiry.level > 0 ? attached(worker) && worker->level().clock() < inquiry.level
                              : worker->collective_calls() < inquiry.collective_calls;
   };
   for (const auto& worker : workers) {

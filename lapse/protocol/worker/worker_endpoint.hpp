@@ -125,6 +125,7 @@ class WorkerEndpoint {
     unanswered_.open();
     unanswered_.count().unbar();
     level_.take_seat();
+    level_.set_left_need(0);
     activity_.store(WorkerActivity::application, std::memory_order_relaxed);
     collective_calls_.store(0, std::memory_order_relaxed);
   }

@@ -54,6 +54,11 @@ class WorkerLevel {
   Level wanted() const { return wanted_.load(std::memory_order_acquire); }
   void want(Level epoch) { wanted_.store(epoch, std::memory_order_release); }
 
+  // The epoch in which all copies show what the last worker of this place has changed; of use where workers
+  // join and leave.
+  Level left_need() const { return left_need_; }
+  void set_left_need(Level need) { left_need_ = need; }
+
   // --- operations
 
   // Returns the side of an operation that begins now.
@@ -72,6 +77,7 @@ class WorkerLevel {
 
   std::atomic<Level> clock_{0};
   std::atomic<Level> wanted_{0};
+  Level left_need_ = 0;  // the worker's; 0 at the beginning of a phase
   std::atomic<std::uint32_t> open_[2] = {};
 };
 

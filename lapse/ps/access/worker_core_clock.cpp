@@ -22,7 +22,13 @@ void WorkerCore::notify_level() {
 }
 
 void WorkerCore::join_clock() {
-  if (!phase_.levels->is_used()) return;
+  const GroupLevels& levels = *phase_.levels;
+  if (!levels.is_used()) return;
+  // This worker's gates do not know what the last worker of the place has changed.
+  if (const Level need = endpoint_.level().left_need(); need > levels.visible()) {
+    wait_for_copies([&] { return levels.visible() >= need; },
+                    "other copies of what the last worker of its place has changed");
+  }
   phase_.engine.exclusively([this]()
                                 LAPSE_REQUIRES(progress_role) { phase_.protocol.levels().join(endpoint_); });
   UnansweredCount& count = endpoint_.unanswered().count();
@@ -31,9 +37,14 @@ void WorkerCore::join_clock() {
 }
 
 void WorkerCore::leave_clock() {
-  if (!phase_.levels->is_used()) return;
-  phase_.engine.exclusively(
-      [this]() LAPSE_REQUIRES(progress_role) { phase_.protocol.levels().leave(kAllWorkers, endpoint_); });
+  const GroupLevels& levels = *phase_.levels;
+  if (!levels.is_used()) return;
+  const Level need = levels.counts_values() ? levels.need(true) : 0;
+  endpoint_.level().set_left_need(need);
+  phase_.engine.exclusively([&]() LAPSE_REQUIRES(progress_role) {
+    phase_.protocol.levels().want(kAllWorkers, need);
+    phase_.protocol.levels().leave(kAllWorkers, endpoint_);
+  });
   // A turn follows, in which the clock of the rank rises.
   report_level(seat());
 }

@@ -50,7 +50,13 @@ void AttachedPlace::finish() {
   // A worker that holds a lease cannot wait.
   worker_->end();
   Worker end(seat_);
-  end.wait_all();
+  try {
+    end.wait_all();
+  } catch (...) {
+    // Some call has failed; no other worker waits for this one if all are answered.
+    if (seat_.slot.open() == 0) end.core().leave_clock();
+    throw;
+  }
   end.core().leave_clock();
 }
 

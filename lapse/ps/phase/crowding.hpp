@@ -12,10 +12,11 @@ namespace lapse {
 struct RankLoad {
   std::size_t workers = 0;
   std::string binding;  // the hardware threads that it may use, as a list (Topology::binding)
+  bool joins = false;   // its workers join and leave during the phase
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& workers& binding;
+    archive& workers& binding& joins;
   }
 };
 

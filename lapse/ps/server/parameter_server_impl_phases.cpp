@@ -64,7 +64,9 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
       throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
                                    rank().value(), kMaxWorkers));
     }
-    return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
+    return RankLoad{.workers = static_cast<std::size_t>(workers),
+                    .binding = topology_.binding,
+                    .joins = call.groups == Levels::Groups::joining};
   });
   engine_.set_crowded(
       is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
@@ -104,7 +106,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   all_workers_.start(phase.local_workers, std::move(participants), &sync_barrier_cut_);
   protocol_.termination().start();
   engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) {
-    protocol_.levels().start(call.groups, groups_);
+    protocol_.levels().start(call.groups, groups_, std::ranges::any_of(loads, &RankLoad::joins));
     protocol_.budgets().start();
   });
   phase.levels = &protocol_.levels().all();

@@ -100,10 +100,10 @@ class LinearModelProgram {
 
   std::vector<CostQuality> validate(const TrainingSamples& samples) {
     if (reports_) fmt::print("cross-validation with {} folds\n", options_.validation.folds);
-    const auto qualities = cross_validate(manager_, samples, options_.training, options_.validation,
-                                          [&](const CostQuality& quality) {
-                                            if (reports_) fmt::print("{}\n", describe(quality));
-                                          });
+    auto qualities = cross_validate(manager_, samples, options_.training, options_.validation,
+                                    [&](const CostQuality& quality) {
+                                      if (reports_) fmt::print("{}\n", describe(quality));
+                                    });
     if (reports_ && qualities.size() > 1) fmt::print("the best cost: {:g}\n", best_cost(qualities).cost);
     return qualities;
   }

@@ -26,11 +26,13 @@ int main(int argc, char** argv) {
   Engine engine(server, {.slots = 2});
   std::vector<TaskId> tasks;
   for (std::uint64_t number = 0; number < 30; ++number) {
-    const auto train = [&, number, model = std::vector<float>(data.all_features())](Info& info) mutable {
+    const std::uint64_t strength = number / 5;
+    const auto train = [&, number, strength,
+                        model = std::vector<float>(data.all_features())](Info& info) mutable {
       for (int step = 0; step < 50; ++step, info.worker().advance_clock()) {
         info.worker().pull(models, lapse::Key(number), model).wait();
         std::vector<float> change(model);
-        const double penalty = std::pow(10, -double(number / 5)) / double(info.count());
+        const double penalty = std::pow(10, -double(strength)) / double(info.count());
         for (float& weight : change) weight *= float(-0.5 * penalty);
         for (std::size_t i = info.index(); i < data.samples(); i += info.count()) {
           if (i % 5 == number % 5) continue;

@@ -33,6 +33,7 @@ void wait_for(Worker& worker, const Table<double>& table, Key key) {
 // A stage that runs one worker on each rank.
 Workers one_on_each(std::int32_t ranks) {
   std::vector<Place> places;
+  places.reserve(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) places.push_back({.rank = rank, .workers = 1});
   return Workers(places);
 }

@@ -231,20 +231,20 @@ void RandomWorkload::draw_keys(std::uint64_t keys) {
     if (random_.below(2) == 0) keys = std::min(keys, kFewKeys);
   }
   const std::size_t count = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.max_keys);
-  for (std::size_t i = 0; i < count; ++i) last_.keys.push_back(Key(random_.below(keys)));
+  for (std::size_t i = 0; i < count; ++i) last_.keys.emplace_back(random_.below(keys));
 }
 
 void RandomWorkload::draw_bulk_keys(std::uint64_t keys) {
   const std::uint64_t count = 10 + random_.below(91);
   if (random_.below(4) == 0) {
-    for (std::uint64_t i = 0; i < count; ++i) last_.keys.push_back(Key(random_.below(keys)));
+    for (std::uint64_t i = 0; i < count; ++i) last_.keys.emplace_back(random_.below(keys));
     return;
   }
   // Keys in a stride, each once; then a few of them again.
   const std::uint64_t first = random_.below(keys);
   const std::uint64_t stride = 1 + 2 * random_.below(2);
   for (std::uint64_t i = 0; i < std::min(count, keys); ++i)
-    last_.keys.push_back(Key((first + i * stride) % keys));
+    last_.keys.emplace_back((first + i * stride) % keys);
   if (random_.below(2) == 0) return;
   for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
     const Key again = last_.keys[random_.below(last_.keys.size())];
@@ -261,7 +261,7 @@ void RandomWorkload::begin_lease() {
     if (again || random_.below(3) == 0) continue;
     LeasePlay::Part part{client, {}};
     const std::size_t keys = random_.below(settings_.max_keys + 1);
-    for (std::size_t i = 0; i < keys; ++i) part.keys.push_back(Key(random_.below(client->keys())));
+    for (std::size_t i = 0; i < keys; ++i) part.keys.emplace_back(random_.below(client->keys()));
     parts.push_back(std::move(part));
   }
   leases_->begin(std::move(parts), random_.below(settings_.max_touches + 1));

@@ -122,7 +122,7 @@ class ParameterServer::Impl {
   void run_controlled(std::int32_t slots, SlotControl& control);
   // Ends a child that fork has made in a worker's function, after the child has left that function on a
   // thread of the server.
-  [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
+  [[noreturn]] void end_child(const std::exception_ptr& failure) const noexcept;
   // Makes a step of a phase in progress that other ranks and workers wait for. If the step throws, the phase
   // fails on every rank, and the step is repeated; if it throws again, the job is aborted.
   void insist(const char* what, const std::function<void()>& step) noexcept;

@@ -114,7 +114,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
   return phase;
 }
 
-void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {
+void ParameterServer::Impl::end_child(const std::exception_ptr& failure) const noexcept {
   log_error_of_child(rank(),
                      "a child that fork has made in the function of a worker ends: " + text_of(failure));
   _exit(EXIT_FAILURE);
@@ -221,7 +221,7 @@ void ParameterServer::Impl::run_slots(
 void ParameterServer::Impl::run_controlled(std::int32_t slots, SlotControl& control) {
   const Phase all = agree_on_phase({.name = "run of stages", .groups = Levels::Groups::in_slots}, slots);
   SlotGroups groups(all, threads_ == ThreadSupport::serialized, runner_, threads_of_slots_, control, groups_,
-                    [this](std::exception_ptr failure) { end_child(std::move(failure)); });
+                    [this](const std::exception_ptr& failure) { end_child(failure); });
   begin_running();
   groups.begin();
   insist("the wait for the end of a phase with slots", [&] {

@@ -56,8 +56,11 @@ std::vector<CostQuality> cross_validate(adapm::ParameterManager& manager, const 
     double squares = 0;
     for (std::uint32_t fold = 0; fold < folds; ++fold) {
       const auto is_of_fold = [&](std::uint64_t number) { return fold_of(number, folds) == fold; };
-      TrainingSamples others = data;
-      others.samples = data.samples.subset([&](std::uint64_t number) { return !is_of_fold(number); });
+      TrainingSamples others{
+          .samples = data.samples.subset([&](std::uint64_t number) { return !is_of_fold(number); }),
+          .first_feature = data.first_feature,
+          .form = data.form,
+          .classes = data.classes};
       clear(manager, tables, training.workers);
       LinearTrainer trainer(manager, std::move(others), part, tables);
       trainer.run();

@@ -125,8 +125,7 @@ Level GroupLevels::own_clock(bool held) const {
   if (!knows_workers()) return 0;
   if (setting_.may_join && !has_workers()) {
     // No worker waits for more than the second: the first alone rises by 1 with each way over the tree.
-    const Level bound = std::min(setting_.least_bound, setting_.least_bound_of_copies);
-    return std::max({std::min(highest_, known_.clock) + 1, highest_ - bound, last_clock_});
+    return std::max({std::min(highest_, known_.clock) + 1, awaited(highest_), last_clock_});
   }
   Level least = kEndedLevel;
   for_each_level([&](const WorkerLevel& level) { least = std::min(least, level.answered()); });

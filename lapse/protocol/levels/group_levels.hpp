@@ -70,7 +70,6 @@ class GroupLevels {
   GroupLevels(const GroupLevels&) = delete;
   GroupLevels& operator=(const GroupLevels&) = delete;
 
-  GroupNumber number() const { return number_; }
   // Called before the workers begin: those of this rank. `all`: of all ranks; of use with slots.
   void seat(std::span<WorkerEndpoint* const> workers, std::size_t all) LAPSE_REQUIRES(progress_role);
   // The worker makes no call any more, and its endpoint gets another seat.
